@@ -1,0 +1,41 @@
+# GNU C++ extensions off: only standard C++20.
+# Compiler settings shared by every target of the project, as one interface target.
+add_library(rm_settings INTERFACE)
+target_compile_features(rm_settings INTERFACE cxx_std_20)
+target_include_directories(rm_settings INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+target_compile_definitions(rm_settings INTERFACE
+  BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE _FILE_OFFSET_BITS=64)
+# A coroutine without co_return must never compile, in no build (craft: 4.1).
+target_compile_options(rm_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror=return-type>)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_definitions(rm_settings INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(rm_settings INTERFACE -fstack-protector-strong -fPIE)
+  target_compile_definitions(rm_settings INTERFACE $<$<NOT:$<BOOL:${RM_SANITIZE}>>:_FORTIFY_SOURCE=2>)
+  target_link_options(rm_settings INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie> -Wl,-z,relro,-z,now)
+endif()
+if(RM_SANITIZE)
+  target_compile_options(rm_settings INTERFACE -fsanitize=${RM_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(rm_settings INTERFACE -fsanitize=${RM_SANITIZE})
+  if(RM_SANITIZE MATCHES "thread")
+    target_compile_options(rm_settings INTERFACE -Wno-tsan)
+  endif()
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+find_program(RM_CCACHE ccache)
+if(RM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # What ccache must overlook for precompiled headers to be found again.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${RM_CCACHE})
+endif()
+
+# rm_precompile(<target> headers...): the heavy headers of third parties, parsed once per target. They cost most of a compilation.
+function(rm_precompile target)
+  if(RM_PCH)
+    target_precompile_headers(${target} PRIVATE <chrono> <filesystem> <functional> <map> <optional> <string> <vector> <nlohmann/json.hpp> ${ARGN})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -fpch-preprocess)
+    endif()
+  endif()
+endfunction()
