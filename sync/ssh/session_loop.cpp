@@ -1,0 +1,399 @@
+#include "sync/ssh/session_loop.h"
+
+#include "common/log.h"
+#include "common/text.h"
+
+#include <libssh/server.h> // ssh_send_keepalive
+
+#include <algorithm>
+#include <array>
+#include <fcntl.h>
+#include <poll.h>
+
+namespace remotemac::sync {
+namespace {
+constexpr std::size_t k_write_bytes = std::size_t{256} << 10;
+constexpr std::size_t k_flood_bytes = std::size_t{16} << 20;
+constexpr std::chrono::seconds k_patience{60}; // for the agent, beyond the connect timeout
+
+// libssh may call this from inside any of its calls, not only from the loop's own wait: hence the flag.
+int drain_wake(socket_t fd, int /*events*/, void* woken) {
+  *static_cast<bool*>(woken) = true;
+  std::array<char, 64> bytes{};
+  while (::read(fd, bytes.data(), bytes.size()) > 0) {
+  }
+  return 0;
+}
+} // namespace
+
+SessionLoop::SessionLoop(std::string destination, const SshOptions& options, Until until)
+    : m_destination(std::move(destination)), m_options(options), m_until(until), m_scratch(k_write_bytes) {
+  if (options.ask)
+    m_options.ask = [this, ask = options.ask](const std::string& question, Echo echo) {
+      m_asking = true;
+      std::optional<std::string> answer = ask(question, echo);
+      m_asking = false;
+      return answer;
+    };
+}
+
+Result<std::shared_ptr<SessionLoop>> SessionLoop::start(const std::string& destination, const SshOptions& options, Until until) {
+  int fds[2];
+  if (::pipe(fds) != 0)
+    return io_error("cannot make a pipe", errno);
+  const std::shared_ptr<SessionLoop> loop(new SessionLoop(destination, options, until));
+  loop->m_wake_read = UniqueFd(fds[0]);
+  loop->m_wake_write = UniqueFd(fds[1]);
+  for (const int fd : fds) {
+    ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+    ::fcntl(fd, F_SETFL, O_NONBLOCK);
+  }
+  loop->m_thread = std::thread([loop] { loop->run(); });
+  if (Result<void> started = loop->await_start(); !started) {
+    loop->stop();
+    return std::move(started).error();
+  }
+  return loop;
+}
+
+// Two calls on the thread cannot be cut short: the system's name lookup, and libssh talking to the user's agent. When one of them
+// hangs, the caller still gets its answer in time, and the thread, which then owns itself, ends when the call does.
+Result<void> SessionLoop::await_start() {
+  const auto limit = 2 * m_options.connect_timeout + k_patience;
+  Deadline deadline(limit);
+  std::unique_lock lock(m_mutex);
+  while (!m_established && !m_failure) {
+    m_changed.wait_for(lock, std::chrono::milliseconds(200));
+    if (m_asking)
+      deadline = Deadline(limit);
+    if (!deadline.passed() || m_established || m_failure)
+      continue;
+    m_stop = true;
+    m_thread.detach();
+    return Error(ErrorCode::deadline, "the login at '" + m_destination + "' did not finish", "is the ssh-agent waiting for a confirmation? try: ssh-add -l");
+  }
+  if (m_failure)
+    return *m_failure;
+  return ok();
+}
+
+void SessionLoop::stop() {
+  m_stop = true;
+  wake();
+  if (m_thread.joinable())
+    m_thread.join();
+}
+
+void SessionLoop::wake() {
+  const char byte = 1;
+  // A full pipe is fine: then the thread has been told already.
+  [[maybe_unused]] const ssize_t n = ::write(m_wake_write.get(), &byte, 1);
+}
+
+void SessionLoop::run() {
+  Result<void> established = establish();
+  {
+    const std::lock_guard lock(m_mutex);
+    if (established)
+      m_established = true;
+    else
+      m_failure = std::move(established).error();
+  }
+  m_changed.notify_all();
+  if (established && m_until == Until::login)
+    serve();
+  m_session.reset();
+  const std::lock_guard lock(m_mutex);
+  m_over = true;
+  m_changed.notify_all();
+}
+
+Result<void> SessionLoop::establish() {
+  const Result<void> first = establish_with(Agent::use);
+  if (first || !m_session || !m_session->too_many_keys())
+    return first;
+  log_event(LogLevel::info, "ssh", "login-without-agent", {{"host", m_session->where()}});
+  return establish_with(Agent::leave_out);
+}
+
+Result<void> SessionLoop::establish_with(Agent agent) {
+  const Deadline deadline(m_options.connect_timeout);
+  m_session.reset();
+  RM_ASSIGN(m_session, Session::create(m_destination, m_options, agent));
+  RM_TRY(m_session->exchange_keys(deadline));
+  RM_ASSIGN(m_host_key, m_session->host_key());
+  if (m_until == Until::login) {
+    RM_TRY(m_session->check_pin());
+    RM_TRY(m_session->login(deadline));
+  }
+  m_target = m_session->target();
+  m_where = m_session->where();
+  m_cipher = ssh_get_cipher_out(m_session->raw());
+  return ok();
+}
+
+Result<std::shared_ptr<Channel>> SessionLoop::open(const std::string& command, std::size_t messages_max, const Deadline& deadline) {
+  const auto channel = std::make_shared<Channel>();
+  channel->command = command;
+  channel->messages_max = messages_max;
+  {
+    const std::lock_guard lock(m_mutex);
+    if (m_failure)
+      return *m_failure;
+    if (m_over || m_stop)
+      return Error(ErrorCode::connection, "the connection to " + m_where + " is closed");
+    m_new.push_back(channel);
+  }
+  wake();
+  std::unique_lock lock(channel->mutex);
+  channel->changed.wait_for(lock, deadline.left(), [&] { return channel->started || channel->failure; });
+  if (channel->failure)
+    return *channel->failure;
+  if (!channel->started) {
+    channel->close_wanted = true;
+    lock.unlock();
+    wake();
+    return Error(ErrorCode::deadline, m_where + " did not start the command in time");
+  }
+  return channel;
+}
+
+void SessionLoop::serve() {
+  const std::unique_ptr<ssh_event_struct, decltype(&ssh_event_free)> event(ssh_event_new(), &ssh_event_free);
+  ssh_session raw = m_session->raw();
+  if (!event || ssh_event_add_fd(event.get(), m_wake_read.get(), POLLIN, &drain_wake, &m_woken) != SSH_OK ||
+      ssh_event_add_session(event.get(), raw) != SSH_OK)
+    return fail_all(Error(ErrorCode::internal, "the event loop of libssh could not be set up"));
+  m_heard = m_asked = std::chrono::steady_clock::now();
+  while (!m_stop) {
+    m_woken = false;
+    take_new_channels();
+    const std::uint64_t before = m_session->bytes_moved();
+    Moved moved = Moved::no;
+    for (Work& work : m_work) {
+      if (step(work) == Moved::yes)
+        moved = Moved::yes;
+    }
+    std::erase_if(m_work, [](const Work& work) { return work.step == Step::over; });
+    if (m_broken || (ssh_get_status(raw) & (SSH_CLOSED | SSH_CLOSED_ERROR)) != 0) {
+      fail_all(line_broke());
+      break;
+    }
+    if (line_is_dead())
+      break;
+    // libssh polls the socket inside its calls too: what came or went there may concern a channel that already had its turn.
+    const bool again = moved == Moved::yes || m_woken || m_session->bytes_moved() != before;
+    const int wait_ms = again ? 0 : static_cast<int>(std::min<std::chrono::milliseconds::rep>(m_options.keepalive.count(), 1000));
+    if (ssh_event_dopoll(event.get(), wait_ms) == SSH_ERROR) {
+      for (Work& work : m_work)
+        static_cast<void>(step(work)); // what arrived before the end still belongs to its reader
+      fail_all(line_broke());
+      break;
+    }
+  }
+  fail_all(Error(ErrorCode::connection, "the connection to " + m_where + " was closed"));
+  ssh_event_remove_session(event.get(), raw);
+  ssh_event_remove_fd(event.get(), m_wake_read.get());
+}
+
+void SessionLoop::take_new_channels() {
+  const std::lock_guard lock(m_mutex);
+  for (; !m_new.empty(); m_new.pop_front()) {
+    Work work;
+    work.shared = std::move(m_new.front());
+    work.handle = ssh_channel_new(m_session->raw());
+    m_work.push_back(std::move(work));
+  }
+}
+
+SessionLoop::Moved SessionLoop::step(Work& work) {
+  bool close_wanted = false;
+  {
+    const std::lock_guard lock(work.shared->mutex);
+    close_wanted = work.shared->close_wanted;
+  }
+  if (close_wanted || work.handle == nullptr) {
+    fail(work, Error(ErrorCode::connection, close_wanted ? "the stream was closed" : "no memory for an SSH channel"));
+    return Moved::no;
+  }
+  if (work.step != Step::open) {
+    advance_opening(work);
+    return work.step == Step::open ? Moved::yes : Moved::no;
+  }
+  const Moved out = pump_out(work);
+  const Moved in = work.step == Step::over ? Moved::no : pump_in(work);
+  if (work.step == Step::open)
+    check_end(work);
+  return out == Moved::yes || in == Moved::yes ? Moved::yes : Moved::no;
+}
+
+void SessionLoop::advance_opening(Work& work) {
+  if (work.step == Step::opening) {
+    const int status = ssh_channel_open_session(work.handle);
+    if (status == SSH_AGAIN)
+      return;
+    if (status != SSH_OK)
+      return fail(work, Error(ErrorCode::connection, m_where + " refused to open another channel: " + m_session->failure_text(),
+                              "its sshd may allow few sessions (MaxSessions)"));
+    work.step = Step::requesting;
+  }
+  const int status = ssh_channel_request_exec(work.handle, work.shared->command.c_str());
+  if (status == SSH_AGAIN)
+    return;
+  if (status != SSH_OK)
+    return fail(work, Error(ErrorCode::setup, m_where + " refused to run a command: " + m_session->failure_text(),
+                            "the account may be limited to file transfer, or sshd to another command"));
+  work.step = Step::open;
+  const std::lock_guard lock(work.shared->mutex);
+  work.shared->started = true;
+  work.shared->changed.notify_all();
+}
+
+SessionLoop::Moved SessionLoop::pump_out(Work& work) {
+  Channel& channel = *work.shared;
+  Moved moved = Moved::no;
+  for (std::size_t sent = 0; sent < 2 * k_write_bytes && !work.input_ended;) {
+    if (work.sending.empty()) {
+      const std::lock_guard lock(channel.mutex);
+      std::swap(work.sending, channel.out);
+      if (work.sending.empty() && channel.input_complete && !work.input_ended) {
+        work.input_ended = true;
+        ssh_channel_send_eof(work.handle);
+      }
+      if (work.sending.empty())
+        break;
+      channel.changed.notify_all();
+    }
+    const std::size_t window = ssh_channel_window_size(work.handle);
+    const std::size_t size = std::min({work.sending.size(), window, k_write_bytes});
+    if (size == 0)
+      break;
+    const int written = ssh_channel_write(work.handle, work.sending.data(), static_cast<std::uint32_t>(size));
+    if (written < 0) {
+      // The far end has closed its reading side; its last words are still to be read, so this is not the end of the stream.
+      const std::lock_guard lock(channel.mutex);
+      work.input_ended = true;
+      channel.write_failure = Error(ErrorCode::connection, "the command on " + m_where + " stopped reading: " + m_session->failure_text());
+      work.sending = ByteQueue();
+      channel.changed.notify_all();
+      break;
+    }
+    if (written == 0)
+      break; // keys are being exchanged anew
+    work.sending.drop(static_cast<std::size_t>(written));
+    sent += static_cast<std::size_t>(written);
+    moved = Moved::yes;
+    if ((ssh_get_status(m_session->raw()) & SSH_WRITE_PENDING) != 0)
+      return Moved::no; // the socket is full: wait for it instead of spinning
+  }
+  return moved;
+}
+
+SessionLoop::Moved SessionLoop::pump_in(Work& work) {
+  Channel& channel = *work.shared;
+  Moved moved = Moved::no;
+  while (!work.out_ended) {
+    std::size_t room = 0;
+    {
+      const std::lock_guard lock(channel.mutex);
+      room = Channel::k_in_max - std::min(Channel::k_in_max, channel.in.size());
+    }
+    if (room == 0) {
+      if (ssh_channel_poll(work.handle, 0) > static_cast<int>(k_flood_bytes))
+        fail(work, Error(ErrorCode::protocol, m_where + " sends more than SSH's window allows"));
+      break;
+    }
+    const auto want = static_cast<std::uint32_t>(std::min(room, m_scratch.size()));
+    const int got = ssh_channel_read_nonblocking(work.handle, m_scratch.data(), want, 0);
+    if (got == SSH_EOF)
+      work.out_ended = true;
+    m_broken = m_broken || got == SSH_ERROR;
+    if (got <= 0)
+      break;
+    const std::lock_guard lock(channel.mutex);
+    channel.in.append(std::span(m_scratch).first(static_cast<std::size_t>(got)));
+    channel.changed.notify_all();
+    moved = Moved::yes;
+  }
+  return work.step == Step::open && pump_messages(work) == Moved::yes ? Moved::yes : moved;
+}
+
+SessionLoop::Moved SessionLoop::pump_messages(Work& work) {
+  Channel& channel = *work.shared;
+  Moved moved = Moved::no;
+  int got = 0;
+  while ((got = ssh_channel_read_nonblocking(work.handle, m_scratch.data(), static_cast<std::uint32_t>(m_scratch.size()), 1)) > 0) {
+    const std::lock_guard lock(channel.mutex);
+    const std::size_t room = channel.messages_max - std::min(channel.messages_max, channel.messages.size());
+    channel.messages.append(reinterpret_cast<const char*>(m_scratch.data()), std::min(room, static_cast<std::size_t>(got)));
+    channel.messages_truncated = channel.messages_truncated || static_cast<std::size_t>(got) > room;
+    moved = Moved::yes;
+  }
+  return moved;
+}
+
+void SessionLoop::check_end(Work& work) {
+  if (!work.out_ended)
+    return;
+  Channel& channel = *work.shared;
+  const int status = ssh_channel_get_exit_status(work.handle);
+  const bool closed = ssh_channel_is_closed(work.handle) != 0;
+  const std::lock_guard lock(channel.mutex);
+  if (!channel.ended || (!channel.finished && (status != -1 || closed))) {
+    channel.ended = true;
+    channel.exit_status = status;
+    channel.finished = status != -1 || closed;
+    channel.changed.notify_all();
+  }
+}
+
+void SessionLoop::fail(Work& work, const Error& error) {
+  if (work.handle != nullptr)
+    ssh_channel_free(work.handle);
+  work.handle = nullptr;
+  work.step = Step::over;
+  const std::lock_guard lock(work.shared->mutex);
+  if (!work.shared->failure && !work.shared->finished)
+    work.shared->failure = error;
+  work.shared->finished = true;
+  work.shared->changed.notify_all();
+}
+
+void SessionLoop::fail_all(const Error& error) {
+  {
+    const std::lock_guard lock(m_mutex);
+    if (!m_failure)
+      m_failure = error;
+  }
+  take_new_channels();
+  for (Work& work : m_work)
+    fail(work, error);
+  m_work.clear();
+}
+
+// SSH itself never notices a vanished peer while nothing is sent; an answer to our question is the sign of life.
+bool SessionLoop::line_is_dead() {
+  const auto now = std::chrono::steady_clock::now();
+  if (m_session->bytes_received() != m_heard_bytes) {
+    m_heard_bytes = m_session->bytes_received();
+    m_heard = now;
+  }
+  if (now - m_heard >= m_options.dead_after) {
+    fail_all(Error(ErrorCode::connection, "nothing was heard from " + m_where + " for " + human_seconds(std::chrono::duration<double>(now - m_heard).count()),
+                   "the machine or the network in between has gone; running jobs go on there: reconnect with the same command"));
+    return true;
+  }
+  if (now - std::max(m_heard, m_asked) >= m_options.keepalive) {
+    m_asked = now;
+    ssh_send_keepalive(m_session->raw());
+  }
+  return false;
+}
+
+Error SessionLoop::line_broke() {
+  std::string why = m_session->failure_text();
+  return Error(ErrorCode::connection, "the connection to " + m_where + " broke" + (why.empty() ? std::string() : ": " + why),
+               "running jobs go on there: reconnect with the same command");
+}
+
+} // namespace remotemac::sync
