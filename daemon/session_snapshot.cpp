@@ -1,0 +1,109 @@
+// The messages of a session that carry frames of their own: snapshot.offer, blobs.put, and snapshot.commit that ends them.
+#include "common/log.h"
+#include "common/zstd.h"
+#include "daemon/pack.h"
+#include "daemon/params.h"
+#include "daemon/session.h"
+
+#include <nlohmann/json.hpp>
+
+namespace remotemac::daemon {
+namespace {
+using nlohmann::json;
+constexpr std::uint64_t k_manifest_max_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t k_manifest_max_parts = 4096;
+
+struct Counts {
+  std::uint64_t stored = 0;
+  std::uint64_t duplicate = 0;
+  std::uint64_t bytes = 0;
+};
+
+Result<void> store_pack(BlobStore& blobs, std::span<const std::uint8_t> packed, Counts& counts) {
+  RM_ASSIGN(const std::vector<std::uint8_t> unpacked, zstd_decompress(packed, k_pack_max_unpacked_bytes));
+  RM_ASSIGN(const std::vector<PackRecord> records, parse_pack(unpacked));
+  for (const PackRecord& each : records) {
+    RM_ASSIGN(const BlobStore::Stored stored, blobs.put(each.digest, each.bytes));
+    ++(stored == BlobStore::Stored::fresh ? counts.stored : counts.duplicate);
+    counts.bytes += each.bytes.size();
+  }
+  return ok();
+}
+} // namespace
+
+Task<std::string> Session::read_manifest(std::uint64_t size_bytes, std::uint64_t parts) {
+  std::string text;
+  for (std::uint64_t i = 0; i < parts; ++i) {
+    RM_CO_ASSIGN(const std::optional<Frame> frame, co_await m_line.read_frame(Line::Expect::rest_of_request));
+    if (!frame || frame->type != FrameType::manifest)
+      co_return Error(ErrorCode::protocol, "the client did not send the manifest that it announced");
+    const std::uint64_t room = std::min<std::uint64_t>(size_bytes - text.size(), k_manifest_max_unpacked_bytes);
+    RM_CO_ASSIGN(const std::vector<std::uint8_t> part, zstd_decompress(frame->payload, room));
+    text.append(part.begin(), part.end());
+  }
+  if (text.size() != size_bytes)
+    co_return Error(ErrorCode::protocol, "the manifest has another size than announced");
+  co_return text;
+}
+
+Task<Reply> Session::offer(const json& params) {
+  m_offer.reset();
+  m_next = Next::hang_up; // until all its frames are read, nothing else can be understood
+  RM_CO_ASSIGN(const Digest digest, digest_param(params, "manifest_digest"));
+  RM_CO_ASSIGN(const std::uint64_t size_bytes, number_param(params, "size_bytes", 1, k_manifest_max_bytes));
+  RM_CO_ASSIGN(const std::uint64_t parts, number_param(params, "parts", 1, k_manifest_max_parts));
+  RM_CO_ASSIGN(const std::string text, co_await read_manifest(size_bytes, parts));
+  m_next = Next::go_on;
+  json answer;
+  std::shared_ptr<const Manifest> offered;
+  const std::function<Result<void>()> look = [&]() -> Result<void> {
+    if (sha256(text) != digest)
+      return Error(ErrorCode::corrupt, "the manifest is not the one that was announced", "run the same command again");
+    RM_ASSIGN(Manifest manifest, parse_manifest(text));
+    offered = std::make_shared<const Manifest>(std::move(manifest));
+    SnapshotStore& snapshots = m_engine.parts.snapshots;
+    snapshots.pin(offered);
+    bool present = snapshots.has(digest);
+    json missing = json::array();
+    if (present)
+      RM_TRY(snapshots.touch(*offered));
+    else
+      for (const Digest& each : snapshots.missing(*offered))
+        missing.push_back(each.hex());
+    answer = json{{"present", present}, {"missing", std::move(missing)}};
+    return ok();
+  };
+  RM_CO_TRY(co_await ask_on(m_engine.storage, look));
+  m_offer = std::move(offered);
+  m_offer_digest = digest;
+  co_return Reply(std::move(answer));
+}
+
+// An error is answered at once and ends the connection: the packs that still come are of no use.
+Task<Reply> Session::put_blobs() {
+  m_next = Next::hang_up;
+  Counts counts;
+  while (true) {
+    RM_CO_ASSIGN(const std::optional<Frame> frame, co_await m_line.read_frame(Line::Expect::rest_of_request));
+    if (!frame || frame->type != FrameType::pack)
+      co_return Error(ErrorCode::protocol, "the client sent something else where a pack was due");
+    if (frame->payload.empty())
+      break;
+    const std::function<Result<void>()> store = [&] { return store_pack(m_engine.parts.blobs, frame->payload, counts); };
+    RM_CO_TRY(co_await ask_on(m_engine.storage, store));
+  }
+  m_next = Next::go_on;
+  co_return Reply(json{{"stored", counts.stored}, {"duplicate", counts.duplicate}, {"bytes", counts.bytes}});
+}
+
+Task<Reply> Session::commit(const json& params) {
+  RM_CO_ASSIGN(const Digest digest, digest_param(params, "manifest_digest"));
+  if (!m_offer || m_offer_digest != digest)
+    co_return Error(ErrorCode::remote_refused, "the snapshot was not offered on this connection", "push the project again");
+  const std::function<Result<SnapshotSummary>()> build = [&] { return m_engine.parts.snapshots.commit(*m_offer); };
+  RM_CO_ASSIGN(const SnapshotSummary built, co_await ask_on(m_engine.storage, build));
+  log_event(LogLevel::info, "sync", "snapshot", {{"digest", digest.hex().substr(0, 12)}, {"files", std::to_string(built.files)}});
+  co_return Reply(json{{"snapshot", digest.hex()}, {"files", built.files}, {"bytes", built.size_bytes}});
+}
+
+} // namespace remotemac::daemon
