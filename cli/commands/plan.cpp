@@ -1,0 +1,73 @@
+#include "cli/command.h"
+#include "cli/remote.h"
+#include "cli/workflow.h"
+#include "common/text.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace remotemac::cli {
+namespace {
+class PlanCommand final : public Command {
+public:
+  void declare(CLI::App& app) override {
+    app.add_option("--host", m_host, "judge for this host (its contract and region are part of the decision)");
+    app.add_option("--project", m_project, "project folder (the current one)");
+    app.add_flag("--check", m_check, "exit with 1 when a declared file is refused");
+    app.add_flag("--all", m_all, "also list every approved file");
+  }
+
+  Result<int> run(Context& context) override {
+    RM_ASSIGN(const std::filesystem::path root, find_project_root(m_project));
+    RM_ASSIGN(const ProjectFile project, read_project_file(root));
+    RM_ASSIGN(const HostStore store, HostStore::load(context.paths, context.config));
+    RM_ASSIGN(const HostRecord host, choose_host(context, store, m_host));
+    RM_ASSIGN(const policies::Judgement judgement, judge_project(context, project, host, {}));
+    show(context.out, judgement, host);
+    context.out.json(policies::to_json(judgement));
+    return m_check && judgement.totals.refused > 0 ? 1 : 0;
+  }
+
+private:
+  void show(Output& out, const policies::Judgement& judgement, const HostRecord& host) const {
+    using policies::FileVerdict;
+    const auto section = [&](FileVerdict verdict, const char* title, Tone tone, std::size_t limit) {
+      std::size_t shown = 0;
+      for (const policies::FileDecision& decision : judgement.decisions) {
+        if (decision.verdict != verdict)
+          continue;
+        if (shown == 0)
+          out.line(out.paint(title, tone));
+        if (++shown > limit)
+          continue;
+        out.line("  " + clean_line(decision.path) + (decision.size_bytes > 0 ? "  " + human_bytes(decision.size_bytes) : "") + (decision.data_set.empty() ? "" : "  " + clean_line(decision.data_set)));
+        if (!decision.reason.empty())
+          out.line("      " + clean_line(decision.reason) + out.paint("  [" + decision.layer + ": " + decision.rule + (decision.place.empty() ? "" : ", " + decision.place) + "]", Tone::faint));
+      }
+      if (shown > limit)
+        out.line("  ... and " + std::to_string(shown - limit) + " more (--all or --json lists them)");
+    };
+    section(FileVerdict::refused, "Refused: declared, but must not leave", Tone::bad, std::size_t(-1));
+    section(FileVerdict::excluded, "Excluded by you", Tone::plain, m_all ? std::size_t(-1) : 10);
+    section(FileVerdict::not_proposed, "Not declared: stays here", Tone::plain, m_all ? std::size_t(-1) : 10);
+    section(FileVerdict::approved, "Would leave", Tone::good, m_all ? std::size_t(-1) : 30);
+    out.line();
+    const auto& totals = judgement.totals;
+    out.line("For host " + host.name + ": " + std::to_string(totals.approved) + " files (" + human_bytes(totals.approved_bytes) + ") would leave, " + std::to_string(totals.refused) + " are refused, " + std::to_string(totals.excluded) + " excluded, " +
+             std::to_string(totals.not_proposed) + " not declared. Nothing was sent.");
+    if (totals.refused > 0)
+      out.line("A run stops before connecting as long as a declared file is refused: exclude it, or narrow include.");
+    out.line("\"No finding\" means that no rule found something, not that a file holds no personal data.");
+  }
+
+  std::string m_host;
+  std::string m_project = ".";
+  bool m_check = false;
+  bool m_all = false;
+};
+} // namespace
+
+std::unique_ptr<Command> make_plan();
+std::unique_ptr<Command> make_plan() { return std::make_unique<PlanCommand>(); }
+
+} // namespace remotemac::cli

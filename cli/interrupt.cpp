@@ -1,0 +1,60 @@
+#include "cli/interrupt.h"
+
+#include "common/error.h"
+
+#include <csignal>
+#include <cstdio>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
+
+namespace remotemac::cli {
+namespace {
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+} // namespace
+
+Interrupts& Interrupts::install() {
+  // Lives as long as the process: the watching thread refers to it.
+  static Interrupts* const instance = new Interrupts();
+  return *instance;
+}
+
+Interrupts::Interrupts() : m_situation(std::make_shared<const std::string>("nothing was sent")) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const sigset_t set = watched_signals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  // The one thread that nobody joins: it waits in sigwait until the process ends and owns nothing that needs a destructor.
+  std::thread([this] { watch(); }).detach();
+}
+
+void Interrupts::set_situation(std::string text) { std::atomic_store(&m_situation, std::make_shared<const std::string>(std::move(text))); }
+
+void Interrupts::watch() {
+  const sigset_t set = watched_signals();
+  while (true) {
+    int signal = 0;
+    if (sigwait(&set, &signal) != 0)
+      continue;
+    const int count = m_count.fetch_add(1) + 1;
+    if (m_attached.load())
+      continue;
+    if (count == 1) {
+      const timespec second{1, 0};
+      siginfo_t info{};
+      if (sigtimedwait(&set, &info, &second) < 0 && m_attached.load())
+        continue;
+    }
+    const auto situation = std::atomic_load(&m_situation);
+    std::fprintf(stderr, "\nerror: interrupted; %s [interrupted]\n", situation->c_str());
+    std::fflush(stderr);
+    _exit(exit_status(ErrorCode::interrupted));
+  }
+}
+
+} // namespace remotemac::cli

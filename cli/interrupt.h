@@ -1,0 +1,39 @@
+#pragma once
+// Ctrl-C. SIGINT and SIGTERM are blocked in every thread and taken by one thread; nobody else handles signals. While a job is attached the
+// signals are only counted (first: detach, second: cancel; see cli/follow.h). In every other phase the running step is asked to stop; if it
+// does not within a second (a blocking system call), the program ends with a clear message: every write on disk is atomic, so nothing is lost.
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace remotemac::cli {
+
+class Interrupts {
+public:
+  // Call once, before any other thread exists.
+  static Interrupts& install();
+  [[nodiscard]] int count() const { return m_count.load(); }
+  [[nodiscard]] bool stop_asked() const { return m_count.load() > 0; }
+  // What the user is told when a phase has to be broken off, for example "nothing was sent".
+  void set_situation(std::string text);
+
+  class Attached {
+  public:
+    explicit Attached(Interrupts& owner) : m_owner(owner) { m_owner.m_attached.store(true); }
+    ~Attached() { m_owner.m_attached.store(false); }
+    Attached(const Attached&) = delete;
+    Attached& operator=(const Attached&) = delete;
+
+  private:
+    Interrupts& m_owner;
+  };
+
+private:
+  Interrupts();
+  void watch();
+  std::atomic<int> m_count{0};
+  std::atomic<bool> m_attached{false};
+  std::shared_ptr<const std::string> m_situation;
+};
+
+} // namespace remotemac::cli
