@@ -1,5 +1,5 @@
 // remotemac-docs: prints the generated documents (docs/config.md, docs/commands.md, docs/errors.md,
-// docs/policy_reference.md). Not installed; tests/lint/docs_in_sync.py
+// docs/policy_reference.md). Not installed; tests/lint/docs_sync.py
 // compares what it prints with what is committed.
 #include "cli/app.h"
 #include "cli/config.h"

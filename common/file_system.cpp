@@ -95,8 +95,8 @@ Result<void> remove_at(int folder, const std::string& name, const fs::path& path
       return fail("cannot remove", path, errno);
     return ok();
   }
-  if ((info.st_mode & S_IRWXU) != S_IRWXU)
-    ::fchmodat(folder, name.c_str(), S_IRWXU, 0);
+  if ((info.st_mode & S_IRWXU) != S_IRWXU && ::fchmodat(folder, name.c_str(), S_IRWXU, 0) != 0)
+    return fail("cannot make the folder writable", path, errno);
   UniqueFd fd(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd)
     return fail("cannot open the folder", path, errno);

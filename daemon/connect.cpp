@@ -58,6 +58,16 @@ private:
   bool m_ended = false;
 };
 
+// A daemon of another program file: of an older installation, or of a file that was replaced since it started.
+bool runs_other_program(const UniqueFd& socket, pid_t& pid) {
+  const std::optional<pid_t> peer = peer_process(socket.get());
+  const Result<std::filesystem::path> own = own_program();
+  std::error_code hidden;
+  const std::filesystem::path theirs = peer ? std::filesystem::read_symlink("/proc/" + std::to_string(*peer) + "/exe", hidden) : std::filesystem::path();
+  pid = peer.value_or(-1);
+  return peer && own && !hidden && theirs != *own;
+}
+
 Result<UniqueFd> reach_daemon(FileSystem& disk, const StateDir& state, std::chrono::milliseconds limit) {
   const Deadline deadline(limit);
   Starter starter(disk, state);
@@ -65,8 +75,12 @@ Result<UniqueFd> reach_daemon(FileSystem& disk, const StateDir& state, std::chro
     RM_ASSIGN(std::optional<UniqueFd> socket, connect_in(state));
     if (socket && !peer_is_same_user(socket->get()))
       return Error(ErrorCode::setup, "the daemon's socket in " + state.root().string() + " belongs to another user");
-    if (socket)
+    pid_t pid = -1;
+    if (socket && !runs_other_program(*socket, pid))
       return std::move(*socket);
+    // Jobs go on under their shims; ours takes over when the lock is free.
+    if (socket)
+      (void)::kill(pid, SIGTERM);
     // Two callers may both start one: the slower daemon finds the lock taken and ends, which is no failure.
     const bool served = FileLock::holder(state.lock()).has_value();
     if (!served && starter.failed())

@@ -120,8 +120,10 @@ Result<std::vector<FileFacts>> stat_files(const JobStore& jobs, const std::strin
 Result<FileSlice> fetch_file(const JobStore& jobs, const std::string& job, const std::string& name, std::uint64_t offset, std::size_t max_bytes) {
   RM_ASSIGN(const UniqueFd fd, open_named(jobs, job, name));
   FileSlice out;
-  RM_ASSIGN(out.bytes, read_at(fd.get(), offset, max_bytes));
-  out.end = out.bytes.size() < max_bytes;
+  // One byte more than asked for tells whether this is the end: a caller that knows the size asks for exactly the rest.
+  RM_ASSIGN(out.bytes, read_at(fd.get(), offset, max_bytes + 1));
+  out.end = out.bytes.size() <= max_bytes;
+  out.bytes.resize(std::min(out.bytes.size(), max_bytes));
   return out;
 }
 

@@ -67,4 +67,15 @@ bool peer_is_same_user(int socket) {
 #endif
 }
 
+std::optional<pid_t> peer_process(int socket) {
+#if defined(__linux__)
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0)
+    return peer.pid;
+#endif
+  (void)socket;
+  return std::nullopt;
+}
+
 } // namespace remotemac::daemon

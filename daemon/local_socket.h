@@ -16,5 +16,7 @@ namespace remotemac::daemon {
 [[nodiscard]] Result<std::optional<UniqueFd>> connect_in(const StateDir& state);
 // The process at the other end belongs to the user of this process.
 [[nodiscard]] bool peer_is_same_user(int socket);
+// The process at the other end, where the system tells (Linux).
+[[nodiscard]] std::optional<pid_t> peer_process(int socket);
 
 } // namespace remotemac::daemon

@@ -103,7 +103,7 @@ private:
     out.line("Host " + m_host.name + " is ready: " + m_host.system + " " + m_host.machine + ", key " + m_host.fingerprints.front());
     for (const auto& [label, value] : {std::pair("region", m_host.region), std::pair("operator", m_host.operator_name), std::pair("contract", m_host.contract_id)}) {
       if (value.empty())
-        out.line(out.paint("  not recorded: ", Tone::warning) + label + std::string(" (data of classes other than code and source-free synthetic will be refused for it; give it with host add --replace)"));
+        out.line(out.paint("  not recorded: ", Tone::warning) + label + std::string(" (anonymized data will be refused for it, and so will what a rule asks for; give it with host add --replace)"));
     }
     out.json({{"host", m_host.name}, {"fingerprint", m_host.fingerprints.front()}, {"install_dir", m_host.install_dir}, {"state_dir", m_host.state_dir}, {"facts", m_facts}});
   }

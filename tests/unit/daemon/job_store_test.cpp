@@ -75,6 +75,8 @@ TEST_F(JobStoreTest, NothingOutsideTheOfferIsRead) {
   std::filesystem::create_symlink(m_dir / "outside.txt", paths.outputs() / "run" / "link");
   std::filesystem::create_directory_symlink(m_dir.path(), paths.outputs() / "folder");
   EXPECT_EQ(fetch_file(m_jobs, id, "outputs/run/a.txt", 0, 100).value().bytes, "kept");
+  EXPECT_TRUE(fetch_file(m_jobs, id, "outputs/run/a.txt", 1, 3).value().end) << "asked for exactly the rest";
+  EXPECT_FALSE(fetch_file(m_jobs, id, "outputs/run/a.txt", 0, 3).value().end);
   for (const char* name : {"outputs/run/link", "outputs/folder/outside.txt", "spec.json", "outputs/../spec.json", "../../outside.txt", "outputs", "outputs/run", "/etc/passwd", "shim.log"}) {
     EXPECT_FALSE(fetch_file(m_jobs, id, name, 0, 100).has_value()) << name;
     EXPECT_FALSE(stat_files(m_jobs, id, {name}).value().at(0).missing.empty()) << name;
