@@ -1,6 +1,6 @@
 #pragma once
 // From what was brought back to the verdict: reads the run's folder and the reference's, assembles the evidence file, compares, judges, and
-// writes evidence.json, verdict.json, report.md and report.json. No network. Can be repeated at any time over a collected run.
+// writes evidence.json, report.md and report.json. No network. Can be repeated at any time over a collected run.
 #include "cli/command.h"
 #include "cli/project_file.h"
 #include "cli/run_store.h"

@@ -47,7 +47,7 @@ MadeFile plain_file(Random& random, const fs::path& root, const std::string& fol
   file.path = folder + "f" + std::to_string(number) + ending;
   file.canary = make_canary(random);
   std::string text = file.canary;
-  if (chance(random, 12)) {
+  if (chance(random, 8)) {
     const Poison poison = pick(random, k_poisons);
     text += " " + std::string(poison.text);
     file.must_not_leave = true;
@@ -99,8 +99,8 @@ const std::array<Maker, 5> k_traps{
 };
 
 std::string declaration(Random& random, unsigned number, const MadeProject& project, const fs::path& root) {
-  static const std::array<std::string, 10> includes{"*.py", "**/*.py", "**", "data/**", "data/*.csv", "src/", "*.txt", "**/*.json", "Data/*", "notes/**"};
-  static const std::array<std::string, 6> classes{"code", "code", "synthetic", "released", "anonymized", "personal"};
+  static const std::array<std::string, 10> includes{"**/*.py", "**/*.py", "**", "data/**", "**/*.csv", "src/", "**/*.txt", "**/*.json", "Data/*", "notes/**"};
+  static const std::array<std::string, 7> classes{"code", "code", "code", "synthetic", "released", "anonymized", "personal"};
   const std::string data_class = pick(random, classes);
   std::string out = "[[data]]\nname = \"d" + std::to_string(number) + "\"\nclass = \"" + data_class + "\"\ninclude = [\"" + pick(random, includes) + "\"" + (chance(random, 30) ? ", \"" + pick(random, includes) + "\"" : "") + "]\n";
   const bool complete = chance(random, 80);
@@ -125,7 +125,7 @@ std::string rules(Random& random) {
   std::string out;
   for (const std::string& rule : list)
     out += chance(random, 20) ? rule : "";
-  if (chance(random, 45)) // without traps and poison in the way, more projects come to be sent
+  if (chance(random, 65)) // without traps and poison in the way, more projects come to be sent
     out += "[[exclude]]\npaths = [\"*link*\", \"linked*\", \"linked*/**\", \"hard*\", \"**/*.bin\", \"big*\", \"Data/**\"]\nreason = \"traps\"\n";
   return out;
 }
