@@ -141,10 +141,10 @@ class Battery(support.WorkerCase):
         self.assertTrue(ours.document["simulated"]["value"], "also where children crash")
 
     def test_hang(self):
-        ours = self.battery("--case-deadline", "2", faults="hang aten::argmax")
+        ours = self.battery("--case-deadline", "4", faults="hang aten::argmax")
         odd = self.troubles(ours, "argmax")
         self.assertEqual(odd["device.argmax.contiguous"]["status"], "hang")
-        self.assertIn("no answer within 2", odd["device.argmax.contiguous"]["detail"])
+        self.assertIn("no answer within 4", odd["device.argmax.contiguous"]["detail"])
         groups = {g["name"]: g["status"] for g in ours.document["groups"]}
         self.assertEqual((groups["device"], groups["repeat"]), ("hang", "ok"))
         self.assertEqual(self.findings(ours)["device.sort.contiguous"]["status"], "pass")

@@ -115,7 +115,7 @@ class Replay(support.WorkerCase):
         self.assertEqual(odd, {"aten::addmm": {"mismatch"}, "aten::sort": {"mismatch"}})
 
     def test_crash_and_hang(self):
-        ours = self.replay("--case-deadline", "2", faults="crash aten::embedding_dense_backward\nhang aten::convolution_backward")
+        ours = self.replay("--case-deadline", "6", faults="crash aten::embedding_dense_backward\nhang aten::convolution_backward")
         odd = self.only(ours, "aten::embedding_dense_backward", "aten::convolution_backward")
         self.assertEqual(odd, {"aten::embedding_dense_backward": {"crash"}, "aten::convolution_backward": {"hang"}})
         self.assertEqual(ours.document["groups"][0]["status"], "crash")
