@@ -1,6 +1,6 @@
 #pragma once
 // Bringing back what a job left: evidence documents, declared outputs, logs and the record, into the run's folder. Only names that we planned
-// are asked for; sizes are capped; what is missing is told, not guessed.
+// are asked for; sizes are capped (logs at the limit that the job was given); what is missing is told, not guessed.
 #include "cli/remote.h"
 #include "cli/run_store.h"
 #include "common/job.h"
@@ -15,6 +15,7 @@ struct Collected {
   std::size_t files = 0;
 };
 
-[[nodiscard]] Result<Collected> collect_job(Context& context, Session& session, const JobRecord& record, const std::vector<std::string>& names, const std::filesystem::path& run_folder);
+// `spec` is the plan that was submitted: what is asked for follows from it, not from what the host says it has.
+[[nodiscard]] Result<Collected> collect_job(Context& context, Session& session, const std::string& job, const JobSpec& spec, const std::filesystem::path& run_folder);
 
 } // namespace remotemac::cli

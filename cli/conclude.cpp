@@ -86,8 +86,9 @@ void take_reference(const ProjectFile& project, RunStore& store, const RunInfo& 
     return;
   }
   // The strict run is the one to compare; where it broke off for a missing operation, the permissive one may still have outputs.
-  const std::string step = evidence.strict && evidence.strict->missing_outputs.empty() ? "strict" : "permissive";
-  if (step == "permissive" && evidence.permissive)
+  const bool strict_serves = evidence.strict && (evidence.strict->missing_outputs.empty() || !evidence.permissive);
+  const std::string step = strict_serves ? "strict" : "permissive";
+  if (!strict_serves)
     of_run = &*evidence.permissive;
   compare::Input input;
   input.run = of_run;

@@ -38,9 +38,12 @@ public:
         return on_interrupt(pressed_before);
       const auto events = m_session.client->events(m_job, m_after, milliseconds(1000));
       if (!events) {
+        if (++m_failures > k_reconnect_attempts) // each time a new connection came about and brought the same error
+          return events.error();
         RM_TRY(recover(events.error()));
         continue;
       }
+      m_failures = 0;
       for (const nlohmann::json& event : events->events)
         show(event);
       m_after = events->last_seq;
@@ -132,6 +135,7 @@ private:
   Session& m_session;
   const std::string m_job;
   std::uint64_t m_after = 0;
+  int m_failures = 0; // since the last answer
   std::string m_step;
 };
 } // namespace

@@ -12,6 +12,7 @@ namespace remotemac::cli {
 namespace {
 constexpr std::chrono::seconds k_short_command{30};
 constexpr std::chrono::minutes k_upload{10};
+constexpr std::chrono::minutes k_removal{10}; // environments with torch have tens of thousands of files
 constexpr std::size_t k_max_answer = std::size_t{1} << 20;
 
 // The login shell may be any; /bin/sh gets the script as one quoted word.
@@ -23,12 +24,12 @@ struct Marked {
   std::size_t noise_bytes = 0;
 };
 
-Result<Marked> run_marked(sync::Transport& transport, const std::string& script, std::string_view what) {
+Result<Marked> run_marked(sync::Transport& transport, const std::string& script, std::string_view what, std::chrono::milliseconds limit = k_short_command) {
   const std::string nonce = random_hex(16);
   const std::string begin = "REMOTEMAC-BEGIN-" + nonce;
   const std::string end = "REMOTEMAC-END-" + nonce;
   RM_ASSIGN_WHILE(std::string(what), const ProcessResult result,
-                  transport.run(through_sh("LC_ALL=C; export LC_ALL; echo " + begin + "; " + script + "; echo " + end), {}, Deadline(k_short_command), k_max_answer));
+                  transport.run(through_sh("LC_ALL=C; export LC_ALL; echo " + begin + "; " + script + "; echo " + end), {}, Deadline(limit), k_max_answer));
   const std::size_t from = result.out.find(begin + "\n");
   const std::size_t to = result.out.find(end + "\n");
   if (from == std::string::npos || to == std::string::npos || to < from) {
@@ -78,6 +79,9 @@ Result<RemoteProbe> probe_host(sync::Transport& transport) {
 }
 
 Result<Payload> find_payload(const std::filesystem::path& executable, const std::string& system, const std::string& machine) {
+  // Both are what the host says, and become the name of a folder here.
+  if ((system + machine).find('/') != std::string::npos)
+    return Error(ErrorCode::setup, "the host calls itself '" + clean_line(system, 40) + "' '" + clean_line(machine, 40) + "', which cannot be a system's name", "check what uname prints there");
   const std::filesystem::path here = executable.parent_path();
   utsname own{};
   ::uname(&own);
@@ -142,7 +146,7 @@ Result<void> remove_from_host(sync::Transport& transport, const std::string& ins
   }
   const std::string script = "chmod -R u+w " + shell_quote(state_dir) + " 2>/dev/null; rm -rf " + shell_quote(install_dir) + " " + shell_quote(state_dir) + "; for f in " + shell_quote(install_dir) + " " +
                              shell_quote(state_dir) + "; do [ -e \"$f\" ] && echo \"left=$f\"; done; true";
-  RM_ASSIGN(const Marked answer, run_marked(transport, script, "deleting on the host"));
+  RM_ASSIGN(const Marked answer, run_marked(transport, script, "deleting on the host", k_removal));
   if (const std::string left = value_of(answer.text, "left"); !left.empty())
     return Error(ErrorCode::setup, "not everything could be deleted on the host: " + left + " is still there", "delete it by hand there");
   return ok();

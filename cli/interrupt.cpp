@@ -33,6 +33,8 @@ Interrupts::Interrupts() : m_situation(std::make_shared<const std::string>("noth
   std::thread([this] { watch(); }).detach();
 }
 
+Interrupts::Asking::Asking(Interrupts& owner) : m_owner(owner) { m_owner.m_asking.store(::tcgetattr(STDIN_FILENO, &m_owner.m_terminal) == 0); }
+
 void Interrupts::set_situation(std::string text) { std::atomic_store(&m_situation, std::make_shared<const std::string>(std::move(text))); }
 
 void Interrupts::watch() {
@@ -50,6 +52,8 @@ void Interrupts::watch() {
       if (sigtimedwait(&set, &info, &second) < 0 && m_attached.load())
         continue;
     }
+    if (m_asking.load())
+      ::tcsetattr(STDIN_FILENO, TCSANOW, &m_terminal);
     const auto situation = std::atomic_load(&m_situation);
     std::fprintf(stderr, "\nerror: interrupted; %s [interrupted]\n", situation->c_str());
     std::fflush(stderr);

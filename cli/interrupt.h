@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <termios.h>
 
 namespace remotemac::cli {
 
@@ -28,11 +29,25 @@ public:
     Interrupts& m_owner;
   };
 
+  // While a secret is typed the terminal does not show it; a program that ends then must not leave it so.
+  class Asking {
+  public:
+    explicit Asking(Interrupts& owner);
+    ~Asking() { m_owner.m_asking.store(false); }
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+
+  private:
+    Interrupts& m_owner;
+  };
+
 private:
   Interrupts();
   void watch();
   std::atomic<int> m_count{0};
   std::atomic<bool> m_attached{false};
+  std::atomic<bool> m_asking{false};
+  termios m_terminal{}; // how it was; written before m_asking
   std::shared_ptr<const std::string> m_situation;
 };
 

@@ -8,7 +8,10 @@ namespace {
 sync::AskSecret asker(Context& context) {
   if (!context.out.stdin_is_terminal() || context.out.is_json())
     return {};
-  return [&context](const std::string& question, sync::Echo echo) { return context.out.ask_secret(clean_line(question), echo == sync::Echo::yes); };
+  return [&context](const std::string& question, sync::Echo echo) {
+    const Interrupts::Asking asking(context.interrupts);
+    return context.out.ask_secret(clean_line(question), echo == sync::Echo::yes);
+  };
 }
 
 // The daemon of host local lies beside this program, or where an installation puts it.

@@ -58,9 +58,10 @@ Result<JobDone> follow_and_collect(Context& context, const ProjectFile& project,
   // What to ask for follows from the plan, not from what the far side says it has.
   RM_ASSIGN(const Digest snapshot, Digest::from_hex(info.snapshot));
   const bool replay = json_flag(info.parts, "with_replay");
-  const JobSpec spec = info.kind == RunKind::run ? plan_run(project, host, snapshot, replay ? WithReplay::yes : WithReplay::no) : plan_reference(project, host, snapshot);
+  JobSpec spec = info.kind == RunKind::run ? plan_run(project, host, snapshot, replay ? WithReplay::yes : WithReplay::no) : plan_reference(project, host, snapshot);
+  spec.limits.log_bytes = static_cast<std::uint64_t>(json_int(info.parts, "log_limit", static_cast<std::int64_t>(spec.limits.log_bytes))); // as submitted; the file may have changed
   context.out.phase("collect", "evidence, outputs, logs");
-  RM_ASSIGN_WHILE("bringing back what job " + info.job + " left", const Collected collected, collect_job(context, session, followed.record, names_to_collect(spec), store.folder(info)));
+  RM_ASSIGN_WHILE("bringing back what job " + info.job + " left", const Collected collected, collect_job(context, session, info.job, spec, store.folder(info)));
   context.out.phase_done(std::to_string(collected.files) + " files, " + human_bytes(collected.bytes) + (collected.missing.empty() ? "" : ", " + std::to_string(collected.missing.size()) + " missing"));
   info.parts["job"] = to_json(followed.record);
   info.parts["missing"] = collected.missing;
@@ -162,6 +163,7 @@ Result<JobDone> run_job(Context& context, const ProjectFile& project, const Host
   info.parts["command"] = project.command;
   info.parts["env"] = project.env;
   info.parts["with_replay"] = !request.generated.empty();
+  info.parts["log_limit"] = project.limits.log_bytes;
   RM_TRY(store.save(info));
 
   context.out.phase("connect", host.is_local() ? "this machine" : host.destination);

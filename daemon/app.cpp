@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
+#include <sys/stat.h>
 
 namespace remotemac::daemon {
 namespace {
@@ -50,6 +51,7 @@ void complain(const std::string& message, const std::string& hint) {
 } // namespace
 
 int run_app(const std::vector<std::string>& arguments) {
+  ::umask(077); // logs, locks and records are for this user only, whatever the login says
   Arguments values;
   Chosen chosen;
   CLI::App app("The far side of remotemac: keeps project snapshots and runs jobs on this machine.", "remotemacd");

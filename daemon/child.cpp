@@ -191,6 +191,8 @@ private:
     const pid_t got = ::wait4(m_pid, &status, WNOHANG, &usage);
     if (got == 0 || (got < 0 && errno == EINTR))
       return false;
+    if (got < 0) // how it ended is not known, which must not read as "exit 0"
+      return true;
     if (WIFEXITED(status))
       end.exit_code = WEXITSTATUS(status);
     else if (WIFSIGNALED(status))

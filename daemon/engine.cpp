@@ -47,7 +47,7 @@ Task<std::optional<std::chrono::system_clock::time_point>> sweep_everything(Engi
   const Result<StoreSweep> swept = co_await ask_on(engine.storage, store_half);
   const std::function<Result<std::size_t>()> rest = [&] {
     for (const Digest& each : expired)
-      parts.retiring.erase(each.hex());
+      parts.retiring.erase(parts.retiring.find(each.hex()));
     return sweep_environments(parts.disk, parts.state.envs(), now, k_environment_unused);
   };
   const Result<std::size_t> environments = co_await ask_on(engine.jobs, rest);

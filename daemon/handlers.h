@@ -30,7 +30,7 @@ struct DaemonParts {
   SnapshotStore snapshots;
   JobStore jobs;
   Supervisor supervisor;
-  std::set<std::string> retiring; // snapshots that are being removed just now
+  std::multiset<std::string> retiring; // snapshots that are being removed just now; once for each sweep that does it
 };
 
 class Reply {

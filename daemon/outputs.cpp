@@ -1,5 +1,7 @@
 #include "daemon/outputs.h"
 
+#include "common/text.h"
+
 namespace remotemac::daemon {
 namespace {
 namespace fs = std::filesystem;
@@ -83,8 +85,10 @@ Result<CollectedOutputs> collect_outputs(FileSystem& disk, const fs::path& tree,
 
 Result<bool> collect_file(FileSystem& disk, const fs::path& from, const fs::path& to, std::uint64_t max_bytes) {
   const Result<FileStat> found = disk.stat(from);
-  if (!found || found->kind != EntryKind::file || found->size_bytes > max_bytes)
+  if (!found || found->kind != EntryKind::file)
     return false;
+  if (found->size_bytes > max_bytes)
+    return Error(ErrorCode::io, "it has " + human_bytes(found->size_bytes) + ", more than the " + human_bytes(max_bytes) + " that are kept");
   RM_TRY(disk.make_dirs(to.parent_path()));
   RM_TRY(disk.set_mode(from, 0600));
   RM_TRY(disk.rename(from, to));

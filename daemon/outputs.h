@@ -19,7 +19,7 @@ struct CollectedOutputs {
 
 [[nodiscard]] Result<CollectedOutputs> collect_outputs(FileSystem& disk, const std::filesystem::path& tree, const std::vector<RelPath>& names,
                                                        const std::filesystem::path& destination, std::uint64_t max_bytes);
-// Moves one regular file of at most max_bytes; false when there is none.
+// Moves one regular file; false when there is none, error io when it is larger than max_bytes.
 [[nodiscard]] Result<bool> collect_file(FileSystem& disk, const std::filesystem::path& from, const std::filesystem::path& to, std::uint64_t max_bytes);
 
 } // namespace remotemac::daemon

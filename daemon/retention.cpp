@@ -119,7 +119,11 @@ Result<std::size_t> sweep_environments(FileSystem& disk, const std::filesystem::
   RM_ASSIGN(const std::vector<DirEntry> entries, disk.list(envs));
   std::size_t removed = 0;
   for (const DirEntry& entry : entries) {
-    if (entry.kind != EntryKind::directory || FileLock::holder(envs / (entry.name + ".lock")))
+    if (entry.kind != EntryKind::directory)
+      continue;
+    // Held until this one is removed: a job that wants it meanwhile waits, and then makes it anew.
+    RM_ASSIGN(const std::optional<FileLock> lock, FileLock::try_take(envs / (entry.name + ".lock")));
+    if (!lock)
       continue;
     const bool whole = disk.exists(envs / entry.name / "remotemac-environment.json");
     const Result<FileStat> used = disk.stat(envs / (entry.name + ".used"));

@@ -12,6 +12,7 @@
 #include "daemon/spawn.h"
 
 #include <csignal>
+#include <exception>
 
 namespace remotemac::daemon {
 namespace {
@@ -32,14 +33,22 @@ public:
       if (!failed)
         stop();
     });
-    asio::co_spawn(m_engine.io, accept(), asio::detached);
-    asio::co_spawn(m_engine.io, look_at_jobs(), asio::detached);
-    asio::co_spawn(m_engine.io, sweep(), asio::detached);
+    // These loops never end. An exception is a defect of ours, and a daemon without one of them would look well and do nothing:
+    // it ends instead, and the next `connect` starts another, which finds the jobs again.
+    const auto ended = [this](const std::exception_ptr& failure) {
+      m_defect = failure;
+      stop();
+    };
+    asio::co_spawn(m_engine.io, accept(), ended);
+    asio::co_spawn(m_engine.io, look_at_jobs(), ended);
+    asio::co_spawn(m_engine.io, sweep(), ended);
     m_engine.io.run();
     // What was begun on the disk is finished; nothing new comes.
     m_engine.readers.join();
     m_engine.storage.join();
     m_engine.jobs.join();
+    if (m_defect)
+      std::rethrow_exception(m_defect); // to app.cpp, which says it in serve.err
     return ok();
   }
 
@@ -111,6 +120,7 @@ private:
   Engine m_engine;
   asio::local::stream_protocol::acceptor m_acceptor;
   asio::signal_set m_signals;
+  std::exception_ptr m_defect;
 };
 } // namespace
 

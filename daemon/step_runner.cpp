@@ -180,16 +180,20 @@ void StepRunner::keep_results(const JobStep& step, const Places& places, StepRes
   const Result<bool> document = collect_file(m_context.disk, places.document(), m_context.paths.evidence() / (step.name + ".json"), k_evidence_max_bytes);
   const std::uint64_t room = m_context.spec.limits.output_bytes - std::min(m_context.spec.limits.output_bytes, m_output_bytes);
   const Result<CollectedOutputs> kept = collect_outputs(m_context.disk, places.tree, step.outputs, m_context.paths.outputs() / step.name, room);
-  if (!document || !kept) {
-    result.record.reason = "output-limit";
-    result.detail = "what step '" + step.name + "' left could not be kept: " + (kept ? document.error() : kept.error()).chain();
-    return;
-  }
+  // A step that was stopped keeps the reason of that: what could not be kept of it is told beside.
+  const bool stopped = result.record.reason != "ok" && result.record.reason != "exit" && result.record.reason != "signal";
+  const auto not_kept = [&](const std::string& what) {
+    if (!stopped)
+      result.record.reason = "output-limit";
+    result.detail += (result.detail.empty() ? "" : "; ") + what;
+  };
+  if (!document)
+    not_kept("the document of step '" + step.name + "' could not be kept: " + document.error().chain());
+  if (!kept)
+    return not_kept("what step '" + step.name + "' left could not be kept: " + kept.error().chain());
   m_output_bytes += kept->size_bytes;
-  if (!kept->over_limit.empty()) {
-    result.record.reason = "output-limit";
-    result.detail = "'" + kept->over_limit.front() + "' of step '" + step.name + "' would take the outputs over their limit of " + human_bytes(m_context.spec.limits.output_bytes);
-  }
+  if (!kept->over_limit.empty())
+    not_kept("'" + kept->over_limit.front() + "' of step '" + step.name + "' would take the outputs over their limit of " + human_bytes(m_context.spec.limits.output_bytes));
 }
 
 StepResult StepRunner::run(const JobStep& step) {

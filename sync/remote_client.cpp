@@ -19,7 +19,8 @@ constexpr std::size_t k_piece_bytes = std::size_t{256} << 10;       // must move
 constexpr std::size_t k_manifest_part_bytes = std::size_t{4} << 20; // stays below the frame's cap even if it does not compress
 constexpr std::size_t k_events_max = 1'000'000;
 constexpr std::chrono::milliseconds k_wait_max{20'000};
-constexpr std::chrono::minutes k_commit_wait{15}; // the host builds, lists and flushes a whole tree
+constexpr std::chrono::minutes k_commit_wait{15}; // the host builds, lists and flushes a whole tree, or deletes one
+constexpr std::chrono::minutes k_facts_wait{5};   // every interpreter and worker there is started once, from a cold disk
 
 bool contains_any(const std::string& text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return text.find(word) != std::string::npos; });
@@ -221,7 +222,7 @@ Result<BytesPart> RemoteClient::read_part(const nlohmann::json& answer, std::siz
 // ---- the messages
 
 Result<nlohmann::json> RemoteClient::host_facts() {
-  RM_ASSIGN(const nlohmann::json answer, call("host.facts", nlohmann::json::object()));
+  RM_ASSIGN(const nlohmann::json answer, call("host.facts", nlohmann::json::object(), k_facts_wait));
   return clean_json(answer);
 }
 
@@ -325,7 +326,7 @@ Result<BytesPart> RemoteClient::fetch(const std::string& job, const RelPath& nam
 }
 
 Result<void> RemoteClient::forget(const std::string& job) {
-  RM_TRY(call("job.forget", {{"job", job}}));
+  RM_TRY(call("job.forget", {{"job", job}}, k_commit_wait));
   return ok();
 }
 

@@ -18,7 +18,9 @@ public:
     RM_ASSIGN(const HostRecord host, host_of_job(context, m_job, m_host));
     RM_ASSIGN(const Session session, open_session(context, host));
     RM_ASSIGN(const std::string state, session.client->cancel(m_job));
-    context.out.line("job " + m_job + " on " + host.name + ": " + (state == "cancelled" ? "cancelled" : "asked to stop (now " + clean_line(state) + ")"));
+    const std::optional<JobState> now = state_from_name(state);
+    const std::string text = state == "cancelled" ? state : now && is_final(*now) ? "had ended already (" + state + ")" : "asked to stop (now " + state + ")";
+    context.out.line("job " + m_job + " on " + host.name + ": " + text);
     context.out.json({{"job", m_job}, {"host", host.name}, {"state", state}});
     return 0;
   }

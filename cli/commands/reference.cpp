@@ -16,8 +16,10 @@ public:
     RM_ASSIGN(const std::filesystem::path root, find_project_root(m_project));
     RM_ASSIGN(const ProjectFile project, read_project_file(root));
     RM_ASSIGN(const JobDone done, make_reference_run(context, project));
-    if (done.detached)
+    if (done.detached) {
+      context.out.json({{"reference", done.info.id}, {"job", done.info.job}, {"state", done.info.state}});
       return 0;
+    }
     RM_ASSIGN(const ReferenceSummary summary, summarize_reference(project, done.info));
     context.out.line("Reference " + done.info.id + ": " + summary.text);
     context.out.json({{"reference", done.info.id}, {"job", done.info.job}, {"device", summary.device}, {"usable", summary.usable}, {"signatures", summary.signatures}});

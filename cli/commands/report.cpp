@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/conclude.h"
 #include "cli/report/report.h"
+#include "common/json.h"
 #include "common/text.h"
 
 #include <CLI/CLI.hpp>
@@ -32,7 +33,7 @@ public:
     if (m_format == "markdown") {
       context.out.line(report::to_markdown(concluded.evidence, concluded.verdict));
     } else if (m_format == "json" && !context.out.is_json()) {
-      std::cout << report::to_json(concluded.evidence, concluded.verdict).dump(2) << "\n";
+      std::cout << dump_json(report::to_json(concluded.evidence, concluded.verdict), 2) << "\n";
     } else {
       report::TextStyle style;
       style.width = context.out.width();

@@ -49,7 +49,7 @@ public:
     request.plan = [&](const HostRecord& there, const Digest& snapshot) { return plan_run(project, there, snapshot, replay); };
     request.wait = m_detach ? WaitForJob::detach : WaitForJob::attach;
     RM_ASSIGN(const JobDone done, run_job(context, project, host, request));
-    return done.detached ? Result<int>(0) : finish(context, project, done.info);
+    return done.detached ? detached(context, project, done.info) : finish(context, project, done.info);
   }
 
 private:
@@ -63,8 +63,15 @@ private:
     RM_ASSIGN(const RunInfo info, store.load(place->kind, place->run));
     RM_ASSIGN(const JobDone done, resume_job(context, project, host, info));
     if (done.detached || place->kind == RunKind::reference)
-      return 0;
+      return detached(context, project, done.info);
     return finish(context, project, done.info);
+  }
+
+  // Nothing is judged now: what a script needs to come back.
+  static Result<int> detached(Context& context, const ProjectFile& project, const RunInfo& info) {
+    RM_ASSIGN(const RunStore store, RunStore::open(project.root));
+    context.out.json({{"run", {{"id", info.id}, {"folder", store.folder(info).string()}, {"job", info.job}, {"host", info.host}, {"state", info.state}}}});
+    return 0;
   }
 
   // The recording of a fitting reference, made now when there is none.

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import pwd
 import random
 import shutil
 import socket
@@ -66,7 +67,7 @@ class Sshd:
         key = " ".join((folder / "host_key.pub").read_text().split()[:2])
         (folder / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {key}\n")
         self.config = folder / "client_config"
-        user = run(["id", "-un"]).strip()
+        user = pwd.getpwuid(os.geteuid()).pw_name
         self.config.write_text(f"Host standin\n  HostName 127.0.0.1\n  Port {self.port}\n  User {user}\n  IdentityFile {folder}/client_key\n"
                                f"  IdentitiesOnly yes\n  UserKnownHostsFile {folder}/known_hosts\n")
         self.fingerprint = run(["ssh-keygen", "-l", "-E", "sha256", "-f", folder / "host_key.pub"]).split()[1]
@@ -167,6 +168,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    options.push_bench, options.daemon = options.push_bench.resolve(), options.daemon.resolve()  # the far side starts in another folder
     for program in ("rsync", "ssh", "ssh-keygen", SSHD):
         if shutil.which(program) is None:
             print(f"bench: {program} is missing; apt-get install rsync openssh-client openssh-server")

@@ -4,14 +4,11 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import socket
-import stat
-import subprocess
 import unittest
 
-from support import Workbench, newest_run, wait_until
+from support import Workbench, wait_until
 
 
 class BadProjectTest(unittest.TestCase):
@@ -124,17 +121,18 @@ class BadHostTest(unittest.TestCase):
         hosts = self.bench.scratch / "config" / "remotemac" / "hosts.toml"
         folder = pathlib.Path(re.search(r'install_dir = "([^"]*)"', hosts.read_text(encoding="utf-8")).group(1))
         # A daemon that speaks protocol 900 to 901, in the place of ours.
+        (folder / "remotemacd").unlink()  # it runs: its file cannot be written to
         (folder / "remotemacd").write_text(
             "#!/usr/bin/env python3\nimport json, struct, sys\nnonce = sys.argv[sys.argv.index('--nonce') + 1]\n"
             "out = sys.stdout.buffer\nout.write(b'REMOTEMAC-READY ' + nonce.encode() + b'\\n'); out.flush()\n"
-            "head = sys.stdin.buffer.read(5)\nlength = struct.unpack('>I', head[:4])[0] if head[4] < 8 else 0\n"
-            "body = json.dumps({'jsonrpc': '2.0', 'id': 1, 'error': {'code': -32000, 'message': 'no common version', 'data': {'error': 'protocol-mismatch', 'protocol_min': 900, 'protocol_max': 901}}}).encode()\n"
-            "out.write(struct.pack('>IB', len(body), 1) + body); out.flush()\nsys.stdin.buffer.read()\n", encoding="utf-8")
+            "head = sys.stdin.buffer.read(5)\nsys.stdin.buffer.read(struct.unpack('>I', head[:4])[0] - 1)\n"
+            "body = json.dumps({'jsonrpc': '2.0', 'id': 1, 'error': {'code': -32000, 'message': 'no common version', 'data': {'code': 'protocol-mismatch', 'protocol_min': 900, 'protocol_max': 901}}}).encode()\n"
+            "out.write(struct.pack('>IB', len(body) + 1, 1) + body); out.flush()\nsys.stdin.buffer.read()\n", encoding="utf-8")
         os.chmod(folder / "remotemacd", 0o700)
         project = self.bench.small_project("other-daemon", "print(1)\n")
         done = self.bench.run("run", "--host", "standin", "--no-reference", cwd=project)
         self.assertEqual(done.returncode, 125, done.stderr)
-        self.assertNotIn("internal", done.stderr)
+        self.assertIn("protocol-mismatch", done.stderr)
 
 
 class BadJobTest(unittest.TestCase):
@@ -208,6 +206,7 @@ class BadJobTest(unittest.TestCase):
         project = self.bench.small_project("full", "print(1)\n")
         audit = self.bench.state / "audit"
         aside = self.bench.state / "audit-aside"
+        self.bench.state.mkdir(exist_ok=True)
         if audit.exists():
             audit.rename(aside)
         audit.write_text("a file where the folder belongs", encoding="utf-8")
