@@ -14,6 +14,11 @@ constexpr std::chrono::seconds k_short_command{30};
 constexpr std::chrono::minutes k_upload{10};
 constexpr std::chrono::minutes k_removal{10}; // environments with torch have tens of thousands of files
 constexpr std::size_t k_max_answer = std::size_t{1} << 20;
+// Below the login's home folder.
+constexpr const char* k_install_linux = "/.local/share/remotemac/";
+constexpr const char* k_install_mac = "/Library/Application Support/remotemac/";
+constexpr const char* k_state_linux = "/.local/state/remotemac-host";
+constexpr const char* k_state_mac = "/Library/Application Support/remotemac/state";
 
 // The login shell may be any; /bin/sh gets the script as one quoted word.
 std::string through_sh(const std::string& script) { return "/bin/sh -c " + shell_quote(script); }
@@ -52,6 +57,15 @@ Result<Payload::File> payload_file(const std::filesystem::path& path) {
   PosixFileSystem disk;
   RM_ASSIGN(const std::string bytes, disk.read_file(path, std::uint64_t{512} << 20));
   return Payload::File{path, path.filename().string(), sha256(bytes).hex(), bytes.size()};
+}
+
+// Composed by install_on_host below: `place`, and then one name where `place` ends with '/'.
+bool lies_at(const std::string& folder, std::string_view place) {
+  const std::size_t at = folder.find(place);
+  if (!folder.starts_with('/') || at == std::string::npos || folder.find("/../") != std::string::npos)
+    return false;
+  const std::string_view rest = std::string_view(folder).substr(at + place.size());
+  return place.ends_with('/') ? !rest.empty() && rest.front() != '.' && rest.find('/') == std::string_view::npos : rest.empty();
 }
 
 Result<void> upload(sync::Transport& transport, const Payload::File& file, const std::string& folder) {
@@ -112,8 +126,8 @@ Result<Payload> find_payload(const std::filesystem::path& executable, const std:
 Result<Installed> install_on_host(sync::Transport& transport, const RemoteProbe& probe, const Payload& payload, const InstallProgress& progress) {
   const bool mac = probe.system == "Darwin";
   Installed out;
-  out.install_dir = probe.home + (mac ? "/Library/Application Support/remotemac/" : "/.local/share/remotemac/") + payload.version_name;
-  out.state_dir = probe.home + (mac ? "/Library/Application Support/remotemac/state" : "/.local/state/remotemac-host");
+  out.install_dir = probe.home + (mac ? k_install_mac : k_install_linux) + payload.version_name;
+  out.state_dir = probe.home + (mac ? k_state_mac : k_state_linux);
   const std::string folder = shell_quote(out.install_dir);
   const std::string list = "umask 077; mkdir -p " + folder + " " + shell_quote(out.state_dir) + " && cd " + folder +
                            " && for f in *; do [ -f \"$f\" ] || continue; if command -v sha256sum >/dev/null 2>&1; then sha256sum \"$f\"; else shasum -a 256 \"$f\"; fi; done; true";
@@ -140,8 +154,10 @@ Result<Installed> install_on_host(sync::Transport& transport, const RemoteProbe&
 
 Result<void> remove_from_host(sync::Transport& transport, const std::string& install_dir, const std::string& state_dir) {
   // Both were composed by install_on_host; anything else in hosts.toml (a hand edit) must not make us delete a stranger's folder.
-  for (const std::string& folder : {install_dir, state_dir}) {
-    if (folder.find("/remotemac") == std::string::npos || folder.front() != '/' || folder.find("/../") != std::string::npos)
+  const bool known_install = lies_at(install_dir, k_install_linux) || lies_at(install_dir, k_install_mac);
+  const bool known_state = lies_at(state_dir, k_state_linux) || lies_at(state_dir, k_state_mac);
+  for (const auto& [folder, known] : {std::pair(install_dir, known_install), std::pair(state_dir, known_state)}) {
+    if (!known)
       return Error(ErrorCode::config, "'" + clean_line(folder, 300) + "' does not look like a folder of remotemac; it is not deleted", "correct hosts.toml, or delete it by hand");
   }
   const std::string script = "chmod -R u+w " + shell_quote(state_dir) + " 2>/dev/null; rm -rf " + shell_quote(install_dir) + " " + shell_quote(state_dir) + "; for f in " + shell_quote(install_dir) + " " +

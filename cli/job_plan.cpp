@@ -2,6 +2,8 @@
 
 #include "common/text.h"
 
+#include <algorithm>
+
 namespace remotemac::cli {
 namespace {
 JobSpec common_spec(const ProjectFile& project, const HostRecord& host, const Digest& snapshot) {
@@ -30,6 +32,12 @@ JobStep mini_run(const ProjectFile& project, const std::string& name, const std:
   step.outputs = project.outputs;
   step.env = project.env;
   return step;
+}
+
+// In the form in which the detectors know passwords: --api-key x and API_KEY=x become api_key = "x".
+std::string assignment(std::string name, const std::string& value) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name + " = \"" + value + "\"\n";
 }
 
 JobStep worker_step(const ProjectFile& project, const std::string& task, const std::string& recording) {
@@ -84,11 +92,19 @@ std::vector<std::string> log_streams(const JobSpec& spec) {
 
 std::string outgoing_text(const JobSpec& spec) {
   std::string out = spec.project + "\n";
+  for (const RelPath& path : spec.environment.requirements)
+    out += path.text() + "\n";
   for (const JobStep& step : spec.steps) {
-    for (const std::string& argument : step.argv)
+    for (std::size_t i = 0; i < step.argv.size(); ++i) {
+      const std::string& argument = step.argv[i];
       out += argument + "\n";
+      if (const std::size_t equals = argument.find('='); equals != std::string::npos)
+        out += assignment(argument.substr(0, equals), argument.substr(equals + 1));
+      else if (argument.starts_with('-') && i + 1 < step.argv.size())
+        out += assignment(argument, step.argv[i + 1]);
+    }
     for (const auto& [name, value] : step.env)
-      out += name + "=" + value + "\n";
+      out += name + "=" + value + "\n" + assignment(name, value);
     for (const RelPath& output : step.outputs)
       out += output.text() + "\n";
   }

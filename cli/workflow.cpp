@@ -153,6 +153,8 @@ Result<void> stop_if_refused(Context& context, const ProjectFile& project, const
 Result<JobDone> run_job(Context& context, const ProjectFile& project, const HostRecord& host, const JobRequest& request) {
   RM_ASSIGN(const policies::Judgement judgement, judge_project(context, project, host, request.generated));
   RM_TRY(stop_if_refused(context, project, host, judgement));
+  const JobSpec spec = request.plan(host, judgement.approved.manifest().digest());
+  RM_TRY(check_specification(spec)); // before any connection, as for the files
   RM_ASSIGN(RunStore store, RunStore::open(project.root));
   RM_ASSIGN(RunInfo info, store.create(request.kind, host.name, rfc3339(context.clock.now())));
   const Manifest& manifest = judgement.approved.manifest();
@@ -184,7 +186,6 @@ Result<JobDone> run_job(Context& context, const ProjectFile& project, const Host
   info.parts["transfer"] = {{"files", pushed.files}, {"bytes_total", pushed.bytes_total}, {"bytes_sent", pushed.bytes_sent}, {"chunks_sent", pushed.chunks_sent}, {"chunks_present", pushed.chunks_present}, {"seconds", pushed.seconds}, {"snapshot", info.snapshot}, {"audited", true}};
   context.out.phase_done(std::to_string(pushed.files) + " files, " + human_bytes(pushed.bytes_sent) + " sent, " + std::to_string(pushed.chunks_present) + " chunks were there already");
 
-  const JobSpec spec = request.plan(host, manifest.digest());
   RM_ASSIGN_WHILE("submitting the job", info.job, submit(session, spec));
   info.state = "submitted";
   RM_TRY(store.save(info));

@@ -12,6 +12,7 @@ namespace {
 using nlohmann::json;
 constexpr std::uint64_t k_manifest_max_bytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t k_manifest_max_parts = 4096;
+constexpr std::size_t k_missing_max = 450'000; // so many digests fit into the one control frame of the answer
 
 struct Counts {
   std::uint64_t stored = 0;
@@ -63,13 +64,16 @@ Task<Reply> Session::offer(const json& params) {
     offered = std::make_shared<const Manifest>(std::move(manifest));
     SnapshotStore& snapshots = m_engine.parts.snapshots;
     snapshots.pin(offered);
-    bool present = snapshots.has(digest);
+    const bool present = snapshots.has(digest);
     json missing = json::array();
     if (present)
       RM_TRY(snapshots.touch(*offered));
-    else
-      for (const Digest& each : snapshots.missing(*offered))
-        missing.push_back(each.hex());
+    const std::vector<Digest> lacking = present ? std::vector<Digest>() : snapshots.missing(*offered);
+    if (lacking.size() > k_missing_max)
+      return Error(ErrorCode::remote_refused, "the project has " + std::to_string(lacking.size()) + " chunks that this host lacks, more than the " + std::to_string(k_missing_max) + " of one push",
+                   "pack many small files into few (an archive, npz), or narrow include");
+    for (const Digest& each : lacking)
+      missing.push_back(each.hex());
     answer = json{{"present", present}, {"missing", std::move(missing)}};
     return ok();
   };

@@ -134,19 +134,23 @@ Result<std::string> line_of(const Scan& scan, const std::string& type, const std
   return canonical_json(fields);
 }
 
-Result<void> add_line(FileSystem& disk, const std::filesystem::path& folder, Scan& state, const std::string& line) {
-  RM_TRY_WHILE("writing the audit log", disk.append_synced(folder / "audit.jsonl", line + "\n"));
-  state.tree.add(leaf_hash(line));
+Result<void> write_head(FileSystem& disk, const std::filesystem::path& folder, const Scan& state) {
   RM_ASSIGN(const std::string head, canonical_json({{"format", "remotemac-audit-head"}, {"size", state.tree.size()}, {"root", state.tree.root().hex()}}));
   RM_TRY_WHILE("writing the audit log", disk.write_atomic(folder / "head.json", head + "\n", 0600));
   return ok();
+}
+
+Result<void> add_line(FileSystem& disk, const std::filesystem::path& folder, Scan& state, const std::string& line) {
+  RM_TRY_WHILE("writing the audit log", disk.append_synced(folder / "audit.jsonl", line + "\n"));
+  state.tree.add(leaf_hash(line));
+  return write_head(disk, folder, state);
 }
 
 // The head may lag behind by what a crash left between the two writes, never be ahead.
 void check_head(FileSystem& disk, const std::filesystem::path& folder, Scan& state) {
   const std::filesystem::path path = folder / "head.json";
   if (!disk.exists(path)) {
-    if (state.tree.size() > 1)
+    if (state.tree.size() > 0) // it is written before the first line
       state.problems.push_back({0, "head.json is missing, so a cut-off end could not be seen"});
     return;
   }
@@ -164,6 +168,9 @@ void check_head(FileSystem& disk, const std::filesystem::path& folder, Scan& sta
   const Digest expected = size == 0 ? sha256(std::string_view()) : state.roots[size - 1];
   if (json_text(*head, "root") != expected.hex())
     state.problems.push_back({0, "head.json has another root than the first " + std::to_string(size) + " lines"});
+  // Told apart from a forged line by nobody: whoever looks should know. A cut-off end has a note of its own.
+  if (const std::uint64_t ahead = state.tree.size() - size; ahead > (state.unterminated ? 1u : 0u))
+    state.notes.push_back("head.json knows " + std::to_string(size) + " of " + std::to_string(state.tree.size()) + " lines: a crash before it was written, or lines that somebody added");
   if (size + 2 < state.tree.size())
     state.problems.push_back({0, "head.json knows " + std::to_string(size) + " lines, but the log has " + std::to_string(state.tree.size()) + ": lines were added past it"});
 }
@@ -205,6 +212,8 @@ Result<void> AuditLog::append(const std::string& type, const std::string& time, 
     RM_ASSIGN(const std::string torn, line_of(state, k_torn, time, {{"line_sha256", sha256(state.last_line).hex()}}));
     RM_TRY(add_line(m_disk, m_folder, state, torn));
   }
+  if (state.tree.size() == 0) // so that a log without a head is never what a crash left
+    RM_TRY(write_head(m_disk, m_folder, state));
   RM_ASSIGN(const std::string line, line_of(state, type, time, fields));
   return add_line(m_disk, m_folder, state, line);
 }

@@ -30,9 +30,16 @@ std::optional<std::chrono::minutes> offset_of(std::string_view text) {
     return std::chrono::minutes(0);
   const auto hours = number(text, 1, 2);
   const auto minutes = number(text, text.size() == 6 ? 4 : 3, 2);
-  if ((text.front() != '+' && text.front() != '-') || !hours || !minutes || (text.size() != 5 && (text.size() != 6 || text[3] != ':')))
+  if ((text.front() != '+' && text.front() != '-') || !hours || !minutes || *hours > 23 || *minutes > 59 || (text.size() != 5 && (text.size() != 6 || text[3] != ':')))
     return std::nullopt;
   return std::chrono::minutes((*hours * 60 + *minutes) * (text.front() == '+' ? 1 : -1));
+}
+
+// A Moment counts nanoseconds and ends in 2262; "9999-12-31" must not come round again as a day long past.
+Moment moment_of(std::chrono::sys_seconds time) {
+  constexpr auto last = std::chrono::floor<std::chrono::seconds>(Moment::max());
+  constexpr auto first = std::chrono::ceil<std::chrono::seconds>(Moment::min());
+  return Moment(time < first ? first : time > last ? last : time);
 }
 
 std::optional<Moment> time_of(std::string_view text) {
@@ -58,7 +65,7 @@ std::optional<Moment> time_of(std::string_view text) {
   const auto offset = offset_of(text.substr(at));
   if (!offset)
     return std::nullopt;
-  return Moment(*day) + std::chrono::hours(*hour) + std::chrono::minutes(*minute) + std::chrono::seconds(second) - *offset;
+  return moment_of(std::chrono::sys_seconds(*day) + std::chrono::hours(*hour) + std::chrono::minutes(*minute) + std::chrono::seconds(second) - *offset);
 }
 } // namespace
 
@@ -66,14 +73,14 @@ std::optional<Moment> end_of(std::string_view text) {
   if (text.size() != 10)
     return time_of(text);
   const auto day = day_of(text);
-  return day ? std::optional<Moment>(*day + std::chrono::days(1)) : std::nullopt;
+  return day ? std::optional(moment_of(*day + std::chrono::days(1))) : std::nullopt;
 }
 
 std::optional<Moment> begin_of(std::string_view text) {
   if (text.size() != 10)
     return time_of(text);
   const auto day = day_of(text);
-  return day ? std::optional<Moment>(*day) : std::nullopt;
+  return day ? std::optional(moment_of(*day)) : std::nullopt;
 }
 
 } // namespace remotemac::policies

@@ -22,6 +22,16 @@ std::string key_of(std::string_view header) {
 }
 
 template <std::size_t N> bool is_one_of(const std::string& key, const std::array<std::string_view, N>& words) { return std::find(words.begin(), words.end(), key) != words.end(); }
+// "patient_ssn", "billingCardNumber": the name of an identifier stands at the end, before it stands whose.
+template <std::size_t N> bool ends_with_one_of(const std::string& key, const std::array<std::string_view, N>& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return key.ends_with(word); });
+}
+
+// How tables write "no value": a column with gaps is still a column of identifiers.
+bool is_gap(std::string_view value) {
+  constexpr std::array<std::string_view, 9> gaps{"", "na", "n/a", "nan", "null", "none", "-", "?", "."};
+  return std::find(gaps.begin(), gaps.end(), to_lower_ascii(trim(value))) != gaps.end();
+}
 
 constexpr std::array<std::string_view, 8> k_tax_headers{"taxid", "steuerid", "steueridnr", "idnr", "steuernummer", "tin", "steueridentifikationsnummer", "taxnumber"};
 constexpr std::array<std::string_view, 6> k_my_number_headers{"mynumber", "個人番号", "マイナンバー", "kojinbango", "mynumbercard", "jpmynumber"};
@@ -50,15 +60,15 @@ std::string digits_of(std::string_view value) {
 
 ColumnTest::ColumnTest(std::string_view header) {
   const std::string key = key_of(header);
-  m_named[tax_id] = is_one_of(key, k_tax_headers);
-  m_named[my_number] = is_one_of(key, k_my_number_headers);
-  m_named[card] = is_one_of(key, k_card_headers);
-  m_named[ssn] = is_one_of(key, k_ssn_headers);
+  m_named[tax_id] = ends_with_one_of(key, k_tax_headers);
+  m_named[my_number] = ends_with_one_of(key, k_my_number_headers);
+  m_named[card] = ends_with_one_of(key, k_card_headers);
+  m_named[ssn] = ends_with_one_of(key, k_ssn_headers);
   m_person = is_one_of(key, k_person_headers);
 }
 
 void ColumnTest::add(std::string_view value) {
-  if (trim(value).empty())
+  if (is_gap(value))
     return;
   ++m_values;
   const std::string digits = digits_of(value);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace remotemac::policies {
 namespace {
@@ -16,12 +17,14 @@ bool is_alnum(char c) { return is_digit(c) || is_letter(c); }
 
 char at_or_space(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : ' '; }
 
-// '.', '-' and '/' glue only when more of a token follows; a full stop at the end of a sentence does not.
+// '.', '-' and '/' glue only when more of a token follows; a full stop at the end of a sentence does not, nor one behind a letter ("Nr.123").
 bool bounded_left(std::string_view text, std::size_t at) {
   if (at == 0)
     return true;
   const char c = text[at - 1];
-  return !is_alnum(c) && c != '_' && c != '.' && c != '+' && c != '-' && c != '/';
+  if (c == '.')
+    return at >= 2 && is_letter(text[at - 2]);
+  return !is_alnum(c) && c != '_' && c != '+' && c != '-' && c != '/';
 }
 bool bounded_right(std::string_view text, std::size_t end) {
   const char c = at_or_space(text, end);
@@ -61,6 +64,16 @@ struct DigitRun {
   std::string digits;
   std::size_t end = 0;
   std::vector<std::size_t> groups;
+
+  // The first groups for themselves: "4111 1111 1111 1111 123" is a card number and something else.
+  [[nodiscard]] DigitRun first(std::size_t count, std::size_t at) const {
+    DigitRun out;
+    out.groups.assign(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(count));
+    const std::size_t size = std::accumulate(out.groups.begin(), out.groups.end(), std::size_t{0});
+    out.digits = digits.substr(0, size);
+    out.end = at + size + count - 1; // one separator between two groups
+    return out;
+  }
 };
 
 DigitRun digits_at(std::string_view text, std::size_t at) {
@@ -117,8 +130,12 @@ void detect_digits(std::string_view text, TextShape shape, std::vector<Match>& o
     while (end < text.size() && is_digit(text[end]))
       ++end;
     if (bounded_left(text, i)) {
-      if (whole.groups.size() > 1 && bounded_right(text, whole.end))
-        judge_digits(text, i, whole, shape, out);
+      for (std::size_t count = 2; count <= whole.groups.size(); ++count) {
+        // In a row of numbers of one width ("1234 5678 9012 ...") only the end is tried: the beginnings would match by chance.
+        const bool goes_on = count < whole.groups.size() && whole.groups[count] == whole.groups[count - 1];
+        if (const DigitRun run = whole.first(count, i); !goes_on && bounded_right(text, run.end))
+          judge_digits(text, i, run, shape, out);
+      }
       // The first group for itself too: "12345678901 2" may be two cells.
       if (bounded_right(text, end) && end - i >= 9 && end - i <= 19)
         judge_digits(text, i, DigitRun{std::string(text.substr(i, end - i)), end, {end - i}}, shape, out);
@@ -159,7 +176,8 @@ bool is_example_domain(std::string_view domain) {
 }
 
 void detect_mail_addresses(std::string_view text, std::vector<Match>& out) {
-  const auto is_local = [](char c) { return is_alnum(c) || std::string_view("._%+-").find(c) != std::string_view::npos; };
+  const auto is_upper = [](char c) { return static_cast<unsigned char>(c) >= 0x80; }; // part of a letter such as U+00FC (RFC 6531)
+  const auto is_local = [&](char c) { return is_alnum(c) || is_upper(c) || std::string_view("._%+-").find(c) != std::string_view::npos; };
   for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@', at + 1)) {
     std::size_t begin = at;
     while (begin > 0 && is_local(text[begin - 1]) && at - begin < 64)
@@ -167,6 +185,13 @@ void detect_mail_addresses(std::string_view text, std::vector<Match>& out) {
     std::size_t end = at + 1;
     while (end < text.size() && (is_alnum(text[end]) || text[end] == '.' || text[end] == '-') && end - at < 254)
       ++end;
+    // A domain with other letters than ASCII; behind a whole ASCII one they are only the text that follows without a space.
+    const std::string_view ascii = text.substr(at, end - at);
+    const std::size_t ascii_dot = ascii.rfind('.');
+    if (end < text.size() && is_upper(text[end]) && (ascii_dot == std::string_view::npos || ascii.size() - ascii_dot < 3)) {
+      while (end < text.size() && (is_alnum(text[end]) || is_upper(text[end]) || text[end] == '.' || text[end] == '-') && end - at < 254)
+        ++end;
+    }
     while (end > at && (text[end - 1] == '.' || text[end - 1] == '-'))
       --end;
     const std::string domain = to_lower_ascii(text.substr(at + 1, end - at - 1));

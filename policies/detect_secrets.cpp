@@ -186,7 +186,7 @@ void detect_url_passwords(std::string_view text, std::vector<Match>& out) {
 
 // password = "..." and its like, and the AWS secret key, which has a fixed length but no prefix.
 void detect_assignments(std::string_view text, std::vector<Match>& out) {
-  constexpr std::array<std::string_view, 8> words{"password", "passwd", "secret_key", "secret_access_key", "api_key", "apikey", "access_token", "auth_token"};
+  constexpr std::array<std::string_view, 11> words{"password", "passwd", "passphrase", "_pass", "secret", "secret_key", "secret_access_key", "api_key", "apikey", "access_token", "auth_token"};
   const std::string lower = to_lower_ascii(text);
   for (const std::string_view word : words) {
     for (std::size_t at = lower.find(word); at != std::string::npos; at = lower.find(word, at + 1)) {

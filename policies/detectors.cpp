@@ -12,7 +12,7 @@ constexpr std::array k_detectors{
     DetectorInfo{"service-token", "service token", "Slack, Stripe, SendGrid, OpenAI and Anthropic keys by their fixed form"},
     DetectorInfo{"jwt", "signed web token", "three base64url parts of which the first decodes to a JOSE header"},
     DetectorInfo{"url-password", "password in a URL", "scheme://user:password@host"},
-    DetectorInfo{"password", "password in an assignment", "password, passwd, secret, api_key or token = a quoted text of 8 and more characters that is no placeholder"},
+    DetectorInfo{"password", "password in an assignment", "password, passphrase, _pass, secret, api_key, access_token or auth_token = a quoted text of 8 and more characters that is no placeholder"},
     DetectorInfo{"iban", "IBAN", "registered country and length, mod 97"},
     DetectorInfo{"payment-card", "payment card number", "issuer prefix and Luhn digit; certain with a context word or in groups of four"},
     DetectorInfo{"german-tax-id", "German tax ID (Steuer-ID)", "structure and ISO 7064 mod 11,10; certain with a context word"},
@@ -53,6 +53,15 @@ char ascii_at(std::string_view text, std::size_t at, std::size_t& length) {
     return ' ';
   return '\0';
 }
+// Bytes of a terminal's colour or cursor sequence at text[at] (ESC [ ... letter), else 0: in saved logs they stand around what they mark.
+std::size_t escape_at(std::string_view text, std::size_t at) {
+  if (text[at] != '\x1B' || at + 1 >= text.size() || text[at + 1] != '[')
+    return 0;
+  std::size_t end = at + 2;
+  while (end < text.size() && text[end] >= 0x20 && text[end] <= 0x3F)
+    ++end;
+  return end < text.size() && text[end] >= 0x40 && text[end] <= 0x7E ? end + 1 - at : 0;
+}
 } // namespace
 
 std::span<const DetectorInfo> detector_table() { return k_detectors; }
@@ -63,11 +72,15 @@ std::string_view detector_title(std::string_view id) {
 }
 
 std::string normalize_for_scan(std::string_view utf8) {
-  if (std::all_of(utf8.begin(), utf8.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+  if (std::all_of(utf8.begin(), utf8.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80 && c != '\x1B'; }))
     return std::string(utf8);
   std::string out;
   out.reserve(utf8.size());
   for (std::size_t i = 0; i < utf8.size();) {
+    if (const std::size_t length = escape_at(utf8, i); length > 0) {
+      i += length;
+      continue;
+    }
     if (static_cast<unsigned char>(utf8[i]) < 0x80) {
       out += utf8[i++];
       continue;

@@ -39,7 +39,7 @@ void detect_identifiers(std::string_view text, TextShape shape, std::vector<Matc
 // Adds `more` to `findings`, keeping the earliest place and the highest confidence of each detector.
 void merge(std::vector<Finding>& findings, std::vector<Finding> more);
 
-// Full-width forms become ASCII, invisible characters (zero width, soft hyphen, bidi marks) vanish; lines stay lines.
+// Full-width forms become ASCII, invisible characters (zero width, soft hyphen, bidi marks) and a terminal's colours vanish; lines stay lines.
 [[nodiscard]] std::string normalize_for_scan(std::string_view utf8);
 
 } // namespace remotemac::policies

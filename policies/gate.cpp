@@ -78,9 +78,10 @@ private:
   bool visit(const WalkEntry& entry) {
     const std::size_t slash = entry.path.rfind('/');
     const std::string_view name = std::string_view(entry.path).substr(slash == std::string::npos ? 0 : slash + 1);
-    if (name == ".git" || name == ".hg" || name == ".svn" || name == ".bzr")
+    const std::string lower = to_lower_ascii(name); // on a file system without case, .GIT is the same folder
+    if (lower == ".git" || lower == ".hg" || lower == ".svn" || lower == ".bzr")
       return stays(entry, built_in("builtin.git", "version control never leaves"));
-    if (entry.path == ".remotemac")
+    if (lower == ".remotemac") // also of a project within the project
       return stays(entry, built_in("builtin.own-state", "remotemac's own folder"));
     if (entry.kind == WalkKind::folder)
       return visit_folder(entry);
@@ -128,7 +129,7 @@ private:
 
   const Exclude* excluding(const std::string& path) const {
     for (const Exclude& exclude : m_policy.excludes) {
-      if (std::any_of(exclude.paths.begin(), exclude.paths.end(), [&](const Glob& glob) { return glob.matches(path); }))
+      if (std::any_of(exclude.paths.begin(), exclude.paths.end(), [&](const Glob& glob) { return glob.covers(path); }))
         return &exclude;
     }
     return nullptr;

@@ -2,7 +2,10 @@
 
 #include "common/text.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <span>
+#include <utf8proc.h>
 
 namespace remotemac::policies {
 namespace {
@@ -24,6 +27,18 @@ bool in_set(std::string_view pattern, std::size_t& at, char c) {
   }
   at = i + 1;
   return found != negated;
+}
+
+// Unicode form C, in which "u" with a combining diaeresis and the one character for it are the same.
+std::string composed(std::string_view text) {
+  utf8proc_uint8_t* raw = nullptr;
+  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()), &raw, options);
+  if (length < 0)
+    return std::string(text);
+  std::string out(reinterpret_cast<const char*>(raw), static_cast<std::size_t>(length));
+  std::free(raw);
+  return out;
 }
 
 std::size_t character_length(std::string_view text, std::size_t at) {
@@ -57,7 +72,7 @@ bool part_matches(std::string_view pattern, std::string_view text) {
       fits = pattern[p] == text[t];
     }
     if (fits) {
-      t += pattern[p] == '?' ? character_length(text, t) : 1;
+      t += pattern[p] == '?' || pattern[p] == '[' ? character_length(text, t) : 1;
       p = next;
     } else if (star != std::string_view::npos) {
       p = star + 1;
@@ -86,7 +101,7 @@ bool parts_match(std::span<const std::string> pattern, std::span<const std::stri
   return !path.empty() && part_matches(pattern.front(), path.front()) && parts_match(pattern.subspan(1), path.subspan(1), prefix_is_enough);
 }
 
-bool sets_are_closed(std::string_view part) {
+bool sets_are_usable(std::string_view part) {
   for (std::size_t i = 0; i < part.size(); ++i) {
     if (part[i] != '[')
       continue;
@@ -95,6 +110,10 @@ bool sets_are_closed(std::string_view part) {
       ++end;
     end = part.find(']', end + 1); // a ']' in first place belongs to the set
     if (end == std::string_view::npos || part[i + 1] == ']' || part[end - 1] == '-')
+      return false;
+    // Sets compare bytes: one of a longer character would silently never match, and an exclusion would exclude nothing.
+    const std::string_view set = part.substr(i, end - i);
+    if (std::any_of(set.begin(), set.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
       return false;
     i = end;
   }
@@ -120,8 +139,9 @@ Result<Glob> Glob::create(std::string_view pattern) {
       return Error(ErrorCode::config, shown + " has an empty, '.' or '..' part", "patterns are relative to the project folder: \"data/*.csv\"");
     if (part != "**" && part.find("**") != std::string::npos)
       return Error(ErrorCode::config, shown + " uses ** inside a name", "** stands alone between slashes: \"src/**/*.py\"");
-    if (!sets_are_closed(part))
-      return Error(ErrorCode::config, shown + " has a [set] that is empty or does not end", "write for example \"[abc]\" or \"[!0-9]\"");
+    if (!sets_are_usable(part))
+      return Error(ErrorCode::config, shown + " has a [set] that is empty, does not end, or holds other characters than ASCII", "write for example \"[abc]\" or \"[!0-9]\", and ? for any one character");
+    out.m_composed.push_back(composed(part));
     deep += part == "**" ? 1u : 0u;
   }
   if (deep > 4)
@@ -130,6 +150,21 @@ Result<Glob> Glob::create(std::string_view pattern) {
 }
 
 bool Glob::matches(std::string_view path) const { return parts_match(m_parts, split(path, '/'), false); }
+
+bool Glob::covers(std::string_view path) const {
+  if (matches(path))
+    return true;
+  const std::vector<std::string> parts = split(composed(path), '/');
+  if (parts_match(m_composed, parts, false))
+    return true;
+  if (m_composed.back().find_first_of("*?[") != std::string::npos)
+    return false;
+  for (std::size_t count = 1; count < parts.size(); ++count) {
+    if (parts_match(m_composed, std::span(parts).first(count), false))
+      return true;
+  }
+  return false;
+}
 
 bool Glob::may_match_below(std::string_view folder) const {
   const std::vector<std::string> parts = split(folder, '/');

@@ -56,6 +56,11 @@ std::string extension_of(const std::string& path) {
   return dot == std::string::npos || dot == 0 ? std::string() : name.substr(dot);
 }
 
+std::string stem_of(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1); // npos + 1 is 0
+  return name.substr(0, name.rfind('.'));
+}
+
 std::string_view view_of(std::span<const std::uint8_t> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 // A pointer is judged here, but the data that it stands for would be fetched elsewhere later.
@@ -83,16 +88,17 @@ void inspect_text(const std::vector<DecodedText>& readings, Inspection& inspecti
     scan_text(reading.utf8, TextShape::running, inspection);
 }
 
-void inspect_content(std::span<const std::uint8_t> bytes, const std::string& extension, const std::vector<std::string>& quasi_identifiers, Inspection& inspection) {
+void inspect_content(std::span<const std::uint8_t> bytes, const std::string& path, const std::vector<std::string>& quasi_identifiers, Inspection& inspection) {
   const std::string_view raw = view_of(bytes);
+  const std::string extension = extension_of(path);
   if (const std::string_view pointer = pointer_kind(raw, extension); !pointer.empty())
     return refuse(inspection, "builtin.pointer", "is " + std::string(pointer) + ": the data it stands for were not judged");
   if (extension == ".npz")
     return inspect_npz(bytes, inspection);
   if (extension == ".npy" || raw.starts_with("\x93NUMPY"))
-    return inspect_npy(bytes, {}, inspection);
+    return inspect_npy(bytes, stem_of(path), inspection);
   const std::vector<DecodedText> readings = decode_text(bytes);
-  const bool looks_binary = raw.starts_with("%PDF");
+  const bool looks_binary = trim(raw.substr(0, 64)).starts_with("%PDF-"); // viewers take it behind empty lines, too
   if (readings.empty() || looks_binary)
     return refuse(inspection, "builtin.no-inspector", "no inspector for " + unknown_name(raw, extension));
   if (extension == ".ipynb")
@@ -121,14 +127,18 @@ void scan_text(std::string_view utf8, TextShape shape, Inspection& inspection, c
   merge(inspection.findings, summarize(normal, detect(normal, shape), place));
 }
 
-Inspection inspect(const std::string& path, std::span<const std::uint8_t> bytes, const std::vector<std::string>& quasi_identifiers) {
-  Inspection out;
-  // In names, words are joined by '_' and '-': shown to the detectors as they are and with spaces.
-  std::string spaced = path;
+// Shown to the detectors as it is and with spaces.
+void scan_name(const std::string& name, Inspection& inspection, const std::string& place) {
+  std::string spaced = name;
   std::replace_if(spaced.begin(), spaced.end(), [](char c) { return c == '_' || c == '-' || c == '/'; }, ' ');
   const std::size_t dot = spaced.rfind('.');
-  scan_text(path + "\n" + (dot == std::string::npos ? spaced : spaced.substr(0, dot)), TextShape::running, out, "name");
-  inspect_content(bytes, extension_of(path), quasi_identifiers, out);
+  scan_text(name + "\n" + (dot == std::string::npos ? spaced : spaced.substr(0, dot)), TextShape::running, inspection, place);
+}
+
+Inspection inspect(const std::string& path, std::span<const std::uint8_t> bytes, const std::vector<std::string>& quasi_identifiers) {
+  Inspection out;
+  scan_name(path, out, "name");
+  inspect_content(bytes, path, quasi_identifiers, out);
   return out;
 }
 

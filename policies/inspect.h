@@ -31,6 +31,6 @@ struct Inspection {
 // `path` (relative) helps to choose the inspector and is itself searched for identifiers.
 [[nodiscard]] Inspection inspect(const std::string& path, std::span<const std::uint8_t> bytes, const std::vector<std::string>& quasi_identifiers = {});
 // Raised whenever an inspector or detector changes what it finds: older cached results are then not used.
-inline constexpr int k_inspection_version = 1;
+inline constexpr int k_inspection_version = 2;
 
 } // namespace remotemac::policies

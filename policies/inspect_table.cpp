@@ -82,11 +82,13 @@ class GroupCount {
 public:
   GroupCount(const Row& header, const std::vector<std::string>& quasi_identifiers) {
     for (const std::string& name : quasi_identifiers) {
-      const auto found = std::find_if(header.begin(), header.end(), [&](const std::string& cell) { return trim(cell) == name; });
-      if (found == header.end())
+      const std::size_t before = m_columns.size();
+      for (std::size_t i = 0; i < header.size(); ++i) {
+        if (trim(header[i]) == name) // all that bear the name: a second one could hold what the first does not
+          m_columns.push_back(i);
+      }
+      if (m_columns.size() == before)
         m_facts.missing_columns.push_back(name);
-      else
-        m_columns.push_back(static_cast<std::size_t>(found - header.begin()));
     }
   }
   void add(const Row& row) {
@@ -113,19 +115,32 @@ private:
   std::unordered_map<std::string, std::uint64_t> m_groups;
 };
 
+// A file that reads in several ways is as safe as its worst reading.
+void keep_worst(std::optional<TableFacts>& kept, TableFacts facts) {
+  if (!kept) {
+    kept = std::move(facts);
+    return;
+  }
+  if (kept->rows == 0 || (facts.rows > 0 && facts.smallest_group < kept->smallest_group))
+    kept->smallest_group = facts.smallest_group;
+  kept->rows = std::max(kept->rows, facts.rows);
+  kept->unique_rows = std::max(kept->unique_rows, facts.unique_rows);
+  kept->missing_columns.insert(kept->missing_columns.end(), facts.missing_columns.begin(), facts.missing_columns.end());
+}
+
 void inspect_reading(std::string_view text, char separator, const std::vector<std::string>& quasi_identifiers, Inspection& inspection) {
   std::vector<ColumnTest> columns;
   Row header;
   std::optional<GroupCount> groups;
   bool ragged = false;
   const std::string broken = read_rows(text, separator == '\0' ? guess_separator(text) : separator, [&](const Row& row) {
-    if (header.empty()) {
+    const bool first = header.empty();
+    if (first) {
       header = row;
       for (const std::string& name : row)
         columns.emplace_back(normalize_for_scan(name));
       if (!quasi_identifiers.empty())
         groups.emplace(header, quasi_identifiers);
-      // The first row may be data: its cells count too.
     } else if (groups) {
       ragged = ragged || row.size() != header.size();
       groups->add(row);
@@ -133,7 +148,9 @@ void inspect_reading(std::string_view text, char separator, const std::vector<st
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i == columns.size())
         columns.emplace_back("");
-      columns[i].add(normalize_for_scan(row[i]));
+      // The first row may be data: then its cells count too. A name without a digit must not weigh against the numbers below it.
+      if (const std::string cell = normalize_for_scan(row[i]); !first || cell.find_first_of("0123456789") != std::string::npos)
+        columns[i].add(cell);
     }
   });
   if (!broken.empty())
@@ -144,7 +161,7 @@ void inspect_reading(std::string_view text, char separator, const std::vector<st
     return;
   if (ragged)
     return refuse(inspection, "builtin.unreadable", "the table's rows have different numbers of cells, so its groups cannot be counted");
-  inspection.table = groups->facts();
+  keep_worst(inspection.table, groups->facts());
 }
 } // namespace
 

@@ -8,6 +8,8 @@ namespace remotemac::policies {
 
 // Everything that a person could read in `text`, into inspection.findings.
 void scan_text(std::string_view utf8, TextShape shape, Inspection& inspection, const std::string& place = {});
+// A name that is no text of its own (of a file, of an array in an archive); words in it are joined by '_' and '-'.
+void scan_name(const std::string& name, Inspection& inspection, const std::string& place);
 void refuse(Inspection& inspection, std::string rule, std::string why);
 
 void inspect_json(const std::vector<DecodedText>& readings, Inspection& inspection);

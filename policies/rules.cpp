@@ -35,8 +35,8 @@ constexpr std::array k_built_in{
     BuiltInRule{"builtin.lease", "the host's lease has ended"},
 };
 
-bool matches_any(const std::vector<Glob>& globs, const std::string& path) {
-  return std::any_of(globs.begin(), globs.end(), [&](const Glob& glob) { return glob.matches(path); });
+bool covered(const std::vector<Glob>& globs, const std::string& path) {
+  return std::any_of(globs.begin(), globs.end(), [&](const Glob& glob) { return glob.covers(path); });
 }
 
 template <typename T, typename U> bool holds(const std::vector<T>& list, const U& value) { return std::find(list.begin(), list.end(), value) != list.end(); }
@@ -57,7 +57,7 @@ std::optional<Ruling> table_objection(const DataSet& set, const Inspection& insp
 }
 
 bool applies(const ProjectRule& rule, const DataSet& set, const std::string& path, std::uint64_t size_bytes, const std::string& kind, const HostConditions& host, const std::string& purpose) {
-  return (rule.paths.empty() || matches_any(rule.paths, path)) && (rule.classes.empty() || holds(rule.classes, set.data_class)) && (rule.kinds.empty() || holds(rule.kinds, kind)) &&
+  return (rule.paths.empty() || covered(rule.paths, path)) && (rule.classes.empty() || holds(rule.classes, set.data_class)) && (rule.kinds.empty() || holds(rule.kinds, kind)) &&
          (!rule.larger_than || size_bytes > *rule.larger_than) && (rule.hosts.empty() || holds(rule.hosts, host.name)) && (rule.purposes.empty() || holds(rule.purposes, purpose));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Reads bytes as text in the encodings that research files come in: UTF-8, UTF-16 and UTF-32 with a byte order mark, and (when the
-// bytes are no UTF-8) Windows-1252, Shift_JIS, EUC-JP, GB18030. A file that fits several of the latter is scanned in each.
+// bytes are no UTF-8) Windows-1252, Shift_JIS (as CP932), EUC-JP, GB18030, EBCDIC. A file that fits several of the latter is scanned in each.
 #include <cstdint>
 #include <span>
 #include <string>

@@ -41,7 +41,7 @@ Error protocol_mismatch(int daemon_min, int daemon_max, const std::string& where
     return Error(ErrorCode::protocol_mismatch, message + " (ours: " + range(k_protocol_min, k_protocol_max) + ")", "bring both to the same release");
   message += " (daemon: " + range(daemon_min, daemon_max) + ", ours: " + range(k_protocol_min, k_protocol_max) + ")";
   if (daemon_max < k_protocol_min)
-    return Error(ErrorCode::protocol_mismatch, message, "the daemon is older and must be upgraded: run remotemac host add for this host again");
+    return Error(ErrorCode::protocol_mismatch, message, "the daemon is older and must be upgraded: run remotemac host add NAME DEST --replace for this host");
   return Error(ErrorCode::protocol_mismatch, message, "this program is older and must be upgraded: install the newer remotemac here");
 }
 

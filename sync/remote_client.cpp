@@ -88,9 +88,9 @@ Error RemoteClient::ended_early(const std::string& noise) {
   const std::string lower = to_lower_ascii(messages + noise);
   std::string hint = "look at serve.log in " + m_options.state_dir + " there";
   if (contains_any(lower, {"not found", "no such file"}))
-    hint = "remotemac is not (or no longer) installed there: run remotemac host add for this host again";
+    hint = "remotemac is not (or no longer) installed there: run remotemac host add NAME DEST --replace for this host";
   else if (contains_any(lower, {"permission denied", "cannot execute", "exec format error", "bad cpu type", "killed"}))
-    hint = "the daemon's program cannot run there (wrong machine type, or not allowed): run remotemac host add for this host again";
+    hint = "the daemon's program cannot run there (wrong machine type, or not allowed): run remotemac host add NAME DEST --replace for this host";
   return Error(ErrorCode::setup, said.empty() ? "the daemon ended at once without a word" : "the daemon ended before it answered; the host said: " + said, hint);
 }
 

@@ -64,6 +64,9 @@ TEST_F(InstallTest, RemovesOnlyItsOwnFolders) {
   ASSERT_TRUE(installed);
   EXPECT_FALSE(remove_from_host(m_transport, m_folder.string() + "/bin", installed->state_dir));
   EXPECT_FALSE(remove_from_host(m_transport, installed->install_dir + "/../../bin", installed->state_dir));
+  EXPECT_FALSE(remove_from_host(m_transport, m_folder.string() + "/remotemac", installed->state_dir)) << "a source folder of that name";
+  EXPECT_FALSE(remove_from_host(m_transport, installed->install_dir + "/..", installed->state_dir));
+  EXPECT_FALSE(remove_from_host(m_transport, installed->install_dir, m_folder.string() + "/remotemac-data"));
   EXPECT_TRUE(m_disk.exists(m_folder / "bin" / "remotemacd"));
   const auto removed = remove_from_host(m_transport, installed->install_dir, installed->state_dir);
   ASSERT_TRUE(removed) << removed.error().chain();
@@ -75,6 +78,7 @@ TEST_F(InstallTest, SaysWhereBinariesOfAnotherSystemBelong) {
   const auto payload = find_payload(m_folder / "bin" / "remotemac", "Darwin", "arm64");
   ASSERT_FALSE(payload);
   EXPECT_EQ(payload.error().code(), ErrorCode::setup);
+  EXPECT_FALSE(find_payload(m_folder / "bin" / "remotemac", "../../../bin/x", "y")) << "what a host says chooses no folder here";
   EXPECT_NE(payload.error().hint().find("libexec/remotemac/Darwin-arm64"), std::string::npos);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/run_store.h"
 #include "common/toml_file.h"
 #include "common/digest.h"
+#include "policies/gate.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -115,6 +116,22 @@ TEST(JobPlan, WhatAPersonWroteIsInTheTextThatIsInspected) {
   const std::string text = outgoing_text(plan_reference(project, HostRecord{}, Digest{}));
   EXPECT_NE(text.find("value-on-the-command-line"), std::string::npos);
   EXPECT_NE(text.find("value-in-the-environment"), std::string::npos);
+  EXPECT_TRUE(policies::judge_text("the run", text).allowed);
+}
+
+TEST(JobPlan, SecretsWithoutQuotesAreFound) {
+  const auto allowed = [](const ProjectFile& project) { return policies::judge_text("the run", outgoing_text(plan_reference(project, HostRecord{}, Digest{}))).allowed; };
+  ProjectFile variable;
+  variable.env["WANDB_API_KEY"] = "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567";
+  EXPECT_FALSE(allowed(variable));
+  ProjectFile argument;
+  argument.command = {"train.py", "--api-key", "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567"};
+  EXPECT_FALSE(allowed(argument));
+  argument.command = {"train.py", "--password=Tr0ub4dor3xyz"};
+  EXPECT_FALSE(allowed(argument));
+  ProjectFile path;
+  path.requirements = {*RelPath::create("erika@uni-musterstadt.de/requirements.txt")};
+  EXPECT_FALSE(allowed(path));
 }
 
 } // namespace

@@ -48,6 +48,7 @@ TEST(Detectors, FindAndLeaveAlone) {
       {"url-password", "https://user:password@example.org", std::nullopt},
       {"url-password", "git@github.com:owner/repo.git", std::nullopt},
       {"password", "password = \"Tr0ub4dor&3xyz\"", Confidence::medium},
+      {"password", "client_secret: 'Tr0ub4dor&3xyz'", Confidence::medium},
       {"password", "password = os.environ[\"DB_PASSWORD\"]", std::nullopt},
       // IBAN
       {"iban", "pay to DE89 3704 0044 0532 0130 00 now", Confidence::high},
@@ -93,6 +94,18 @@ TEST(Detectors, InvisibleAndFullWidthCharactersDoNotHide) {
   EXPECT_EQ(found("erika\xC2\xAD@uni-musterstadt.de", "e-mail"), Confidence::medium);
   EXPECT_EQ(found("erika\xEF\xBC\xA0uni-musterstadt.de", "e-mail"), Confidence::medium);
   EXPECT_EQ(found("SSN 536\xE2\x80\x93" "90\xE2\x80\x93" "4399", "us-ssn"), Confidence::high);
+}
+
+TEST(Detectors, WhatStandsAroundDoesNotHide) {
+  EXPECT_EQ(found("\x1B[32m536-90-4399\x1B[0m", "us-ssn"), Confidence::medium);
+  EXPECT_EQ(found("4111 1111 1111 1111 12/27", "payment-card"), Confidence::high);
+  EXPECT_EQ(found("4111 1111 1111 1111 123", "payment-card"), Confidence::high);
+  EXPECT_EQ(found("4111 1111 1111 1111 1234 5678", "payment-card"), std::nullopt); // a row of numbers
+  EXPECT_EQ(found("Nr.4111111111111111", "payment-card"), Confidence::medium);
+  EXPECT_EQ(found("erika.gro\xC3\x9F@uni-musterstadt.de", "e-mail"), Confidence::medium);
+  EXPECT_EQ(found("erika@m\xC3\xBCller-klinik.de", "e-mail"), Confidence::medium);
+  EXPECT_EQ(found("erika@mail.m\xC3\xBCller.de", "e-mail"), Confidence::medium);
+  EXPECT_EQ(found("someone@example.com\xE3\x81\xBE\xE3\x81\xA7", "e-mail"), std::nullopt);
 }
 
 TEST(Detectors, GitHubTokensAreCertainOnlyWithTheirChecksum) {

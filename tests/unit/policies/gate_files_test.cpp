@@ -72,6 +72,8 @@ TEST(GateFiles, VersionControlAndOwnStateNeverLeave) {
   project.write(".git/config", "x");
   project.write("sub/.git", "gitdir: ../x");
   project.write(".remotemac/runs/1/run.json", "{}");
+  project.write("inner/.remotemac/runs/1/run.json", "{}");
+  project.write("inner/.GIT/config", "x");
   project.write("a.py", "x");
   project.write(".DS_Store", "x");
   project.write("._a.py", "x");
@@ -79,6 +81,8 @@ TEST(GateFiles, VersionControlAndOwnStateNeverLeave) {
   EXPECT_EQ(said(judgement, ".git/"), "not-proposed builtin.git");
   EXPECT_EQ(said(judgement, "sub/.git"), "not-proposed builtin.git");
   EXPECT_EQ(said(judgement, ".remotemac/"), "not-proposed builtin.own-state");
+  EXPECT_EQ(said(judgement, "inner/.remotemac/"), "not-proposed builtin.own-state");
+  EXPECT_EQ(said(judgement, "inner/.GIT/"), "not-proposed builtin.git");
   EXPECT_EQ(said(judgement, ".DS_Store"), "excluded builtin.clutter");
   EXPECT_EQ(said(judgement, "._a.py"), "excluded builtin.clutter");
   EXPECT_EQ(judgement.approved.manifest().files.size(), 1u);

@@ -29,6 +29,18 @@ TEST(Glob, Matches) {
     EXPECT_EQ(glob(each.pattern).matches(each.path), each.matches) << each.pattern << " on " << each.path;
 }
 
+TEST(Glob, WhatHoldsBackDoesNotFailByATrifle) {
+  EXPECT_TRUE(glob("data/\xC3\xBC.csv").covers("data/u\xCC\x88.csv")); // composed, decomposed
+  EXPECT_TRUE(glob("data/u\xCC\x88.csv").covers("data/\xC3\xBC.csv"));
+  EXPECT_TRUE(glob("data").covers("data/a/b.csv"));
+  EXPECT_TRUE(glob("**/private").covers("x/private/a"));
+  EXPECT_FALSE(glob("data").covers("database/a"));
+  EXPECT_FALSE(glob("*").covers("a/b"));
+  EXPECT_FALSE(glob("data/*").covers("data/a/b"));
+  EXPECT_FALSE(glob("data/\xC3\xBC.csv").matches("data/u\xCC\x88.csv"));
+  EXPECT_TRUE(glob("[!a].txt").matches("\xC3\xBC.txt"));
+}
+
 TEST(Glob, KnowsWhatMayLieBelow) {
   EXPECT_FALSE(glob("*.py").may_match_below("src"));
   EXPECT_TRUE(glob("src/*.py").may_match_below("src"));
@@ -39,7 +51,7 @@ TEST(Glob, KnowsWhatMayLieBelow) {
 }
 
 TEST(Glob, RefusesWhatCannotBeMeant) {
-  for (const char* pattern : {"", "/etc/passwd", "../up", "a//b", "a/./b", "[ab", "[]", "a**b", "x\ny", "**/**/**/**/**"})
+  for (const char* pattern : {"", "/etc/passwd", "../up", "a//b", "a/./b", "[ab", "[]", "a**b", "[\xC3\xBC]", "x\ny", "**/**/**/**/**"})
     EXPECT_FALSE(Glob::create(pattern)) << pattern;
 }
 

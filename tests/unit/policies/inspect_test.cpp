@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace remotemac::policies {
 namespace {
@@ -112,6 +113,51 @@ TEST(Inspect, ArraysOfIdentifiersAreFound) {
   EXPECT_TRUE(has(look("a.npy", npy("|u1", "(" + std::to_string(mail.size()) + ",)", mail)), "e-mail"));
 }
 
+TEST(Inspect, ArraysHideNothingInNamesTypesAndGaps) {
+  const std::string mail = "erika@uni-musterstadt.de"; // 24 bytes
+  EXPECT_TRUE(has(look("a.npy", npy("<f8", "(3,)", mail)), "e-mail"));
+  EXPECT_TRUE(has(look("a.npy", npy("<i4", "(8,)", mail + std::string(8, '\0'))), "e-mail"));
+  EXPECT_TRUE(has(look("a.npy", npy("|u1", "(2, 32)", mail + std::string(8, '\0') + mail + std::string(8, '\0'))), "e-mail"));
+  std::string numbers;
+  std::string gaps;
+  for (int i = 0; i < 10; ++i) {
+    const std::int64_t ssn = 536904399;
+    const double my_number = i % 2 == 0 ? 621498320257.0 : std::numeric_limits<double>::quiet_NaN();
+    char bytes[8];
+    std::memcpy(bytes, &ssn, sizeof ssn);
+    numbers.append(bytes, sizeof bytes);
+    std::memcpy(bytes, &my_number, sizeof my_number);
+    gaps.append(bytes, sizeof bytes);
+    gaps.append(bytes, sizeof bytes);
+  }
+  EXPECT_TRUE(has(look("x/ssn.npy", npy("<i8", "(10,)", numbers)), "us-ssn", Confidence::high));
+  EXPECT_FALSE(has(look("x/loss.npy", npy("<i8", "(10,)", numbers)), "us-ssn", Confidence::low));
+  EXPECT_TRUE(has(look("a.npy", npy("<f8", "(20,)", gaps)), "my-number", Confidence::high));
+}
+
+TEST(Inspect, HeadersGapsAndOwnersDoNotHideAColumn) {
+  std::string eight = "case\n";
+  for (int i = 0; i < 8; ++i)
+    eight += "621498320257\nNA\n";
+  EXPECT_TRUE(has(look("a.csv", eight), "my-number", Confidence::high));
+  EXPECT_TRUE(has(look("a.csv", std::string(80, ',') + "patient_ssn\n" + std::string(80, ',') + "536904399\n"), "us-ssn", Confidence::high));
+}
+
+TEST(Inspect, TheWorstReadingOfATableCounts) {
+  // As UTF-8 every age is another text; as ISO-2022-JP the escapes mean nothing and all are 30.
+  std::string table = "age,x\n";
+  for (int i = 1; i <= 6; ++i) {
+    for (int k = 0; k < i; ++k)
+      table += "\x1B(B";
+    table += "30,1\n";
+  }
+  const Inspection both = look("a.csv", table, {"age"});
+  ASSERT_TRUE(both.table);
+  EXPECT_EQ(both.table->smallest_group, 1u);
+  // A second column of the same name counts as well.
+  EXPECT_EQ(look("a.csv", "age,age\n1,1\n1,2\n", {"age"}).table->unique_rows, 2u);
+}
+
 TEST(Inspect, GroupsAreCountedOverTheQuasiIdentifiers) {
   const Inspection table = look("a.csv", "age,zip,value\n30,1,5\n30,1,6\n40,2,7\n", {"age", "zip"});
   ASSERT_TRUE(table.table);
@@ -128,6 +174,16 @@ TEST(Inspect, NotebookOutputsAreCountedAndPicturesRefused) {
   EXPECT_EQ(look("n.ipynb", R"({"cells": [{"outputs": [{"text": ["hi"]}]}]})").notebook_outputs, 1u);
   EXPECT_EQ(look("n.ipynb", R"({"cells": [{"outputs": [{"data": {"image/png": "AAAA"}}]}]})").refusal, "no inspector for image/png in the output of cell 1");
   EXPECT_EQ(look("n.ipynb", R"({"cells": [{"attachments": {"a.png": {"image/png": "AAAA"}}}]})").refusal, "no inspector for the attachment of cell 1");
+}
+
+TEST(Inspect, NotebooksHideNoOutputs) {
+  EXPECT_EQ(look("n.ipynb", R"({"cells": [{"outputs": [{"text": ["hi"]}]}], "cells": []})").rule, "builtin.unreadable");
+  EXPECT_EQ(look("n.ipynb", R"({"cells": [{"outputs": [{"text": ["hi"]}], "outputs": []}]})").rule, "builtin.unreadable");
+  EXPECT_EQ(look("n.ipynb", R"({"cells": [{"outputs": {"a": "hi"}}]})").rule, "builtin.unreadable");
+  EXPECT_EQ(look("n.ipynb", R"({"cells": [], "worksheets": [{"cells": []}]})").rule, "builtin.unreadable");
+  EXPECT_EQ(look("n.ipynb", R"({"cells": [{"attachments": [{"image/png": "AAAA"}]}]})").rule, "builtin.no-inspector");
+  EXPECT_EQ(look("n.ipynb", R"({"cells": [], "metadata": {"widgets": {"state": {"a": 1}}}})").notebook_outputs, 1u);
+  EXPECT_EQ(look("n.ipynb", R"({"cells": [{"outputs": [], "attachments": {}}], "metadata": {"widgets": {}}})").refusal, "");
 }
 } // namespace
 } // namespace remotemac::policies

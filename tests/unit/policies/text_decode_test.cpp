@@ -27,6 +27,28 @@ TEST(TextDecode, OldEncodingsAreReadInEveryWayThatFits) {
   EXPECT_TRUE(japanese);
 }
 
+bool reads_as(std::string_view bytes, std::string_view text) {
+  for (const DecodedText& reading : decode(bytes)) {
+    if (reading.utf8 == text)
+      return true;
+  }
+  return false;
+}
+
+TEST(TextDecode, VendorCharactersDoNotMakeAFileUnread) {
+  // Shift_JIS of Windows: U+2460 and U+9AD9 beside full-width digits
+  EXPECT_TRUE(reads_as("\x87\x40\xFB\xFC\x82\x53", "\xE2\x91\xA0\xE9\xAB\x99\xEF\xBC\x94"));
+  // ISO-2022-JP with a vendor's row 13: cannot be converted, so it is not text; colours of a terminal are.
+  EXPECT_TRUE(decode("\x1B$B\x2D\x21\x23\x34\x1B(B\n").empty());
+  EXPECT_TRUE(reads_as("\x1B$B\x23\x34\x1B(B", "\xEF\xBC\x94"));
+  EXPECT_FALSE(decode("\x1B[32mgreen\x1B[0m\x1B(B").empty());
+}
+
+TEST(TextDecode, EbcdicIsReadOrRefused) {
+  EXPECT_TRUE(reads_as("\xE2\xE2\xD5\x40\xF5\xF3\xF6", "SSN 536"));
+  EXPECT_TRUE(decode("\x97\x81\xA3\x89\x85\x95\xA3\x40\x81\x8D\x8F").empty()); // what fits no encoding is no text
+}
+
 TEST(TextDecode, BinaryIsNoText) {
   EXPECT_TRUE(decode("a\0b"sv).empty());
   EXPECT_TRUE(decode("\x01\x02\x03 text").empty());

@@ -184,7 +184,7 @@ TEST(HostileFrames, ADeeplyNestedAnswer) {
 
 TEST(HostileFrames, AStallBeforeTheAnswer) {
   Connected far([](ServerSide& side) { side.wait_for_the_end(); }, impatient());
-  EXPECT_EQ(far.client->host_facts().error().code(), ErrorCode::deadline);
+  EXPECT_EQ(far.client->list().error().code(), ErrorCode::deadline);
 }
 
 TEST(HostileFrames, AFloodThatNobodyAskedForIsNotRead) {
