@@ -30,6 +30,7 @@ constexpr std::array k_built_in{
     BuiltInRule{"builtin.regeneration", "a synthetic file that is not what the generator makes again"},
     BuiltInRule{"builtin.k-anonymity", "a table whose groups are smaller than declared"},
     BuiltInRule{"builtin.finding", "a detector found something that the class does not bear"},
+    BuiltInRule{"builtin.data-as-code", "tables and arrays are data: class code does not bear them"},
     BuiltInRule{"builtin.notebook-output", "outputs of a notebook that is declared as code"},
     BuiltInRule{"builtin.contract", "the host's contract has ended, or anonymized data would go without one"},
     BuiltInRule{"builtin.lease", "the host's lease has ended"},
@@ -118,6 +119,8 @@ std::optional<Ruling> content_objection(const DataSet& set, const std::string& p
   }
   if (!heavy.empty())
     return built_in("builtin.finding", "found " + describe(heavy));
+  if (set.data_class == DataClass::code && (inspection.kind == "table" || inspection.kind == "array"))
+    return built_in("builtin.data-as-code", "a table or an array is data, not code: declare it in a [[data]] table of class synthetic, anonymized or released");
   if (set.data_class == DataClass::code && inspection.notebook_outputs > 0)
     return built_in("builtin.notebook-output", "holds " + std::to_string(inspection.notebook_outputs) + " outputs, and outputs hold data: clear them (jupyter nbconvert --clear-output --inplace) or declare the notebook as data");
   if (set.data_class == DataClass::synthetic && set.generator_source != "personal") {

@@ -150,6 +150,9 @@ MadeProject make_project(Random& random, const fs::path& root, const fs::path& o
   for (unsigned i = 0; i <= sets; ++i)
     out.policy_text += declaration(random, i, out, root);
   out.policy_text += rules(random);
+  // What a careful person writes; else nearly every project would be refused, and little would be sent.
+  if (chance(random, 35))
+    out.policy_text = "[[data]]\nname = \"source\"\nclass = \"code\"\ninclude = [\"**/*.py\", \"**/*.txt\", \"**/*.json\"]\n[[exclude]]\npaths = [\"link*\", \"linked*\", \"hard*\", \"Data/\"]\nreason = \"traps\"\n";
   out.host.name = "mini1";
   out.host.region = chance(random, 70) ? "eu" : "";
   out.host.contract_id = chance(random, 70) ? "C-1" : "";

@@ -130,6 +130,12 @@ TEST(GateRules, ProjectRulesRequire) {
   EXPECT_EQ(said(project.judge(rule), "a.py"), "refused eu") << "what is not recorded does not hold";
 }
 
+TEST(GateRules, TablesAndArraysAreNoCode) {
+  Project project;
+  project.write("patients.csv", "Vorname,x\nA,1\n");
+  EXPECT_EQ(said(project.judge(k_code), "patients.csv"), "refused builtin.data-as-code");
+}
+
 TEST(GateRules, NotebooksWithOutputsAreNoCode) {
   Project project;
   project.write("n.ipynb", R"({"cells": [{"cell_type": "code", "outputs": [{"text": ["1"]}]}], "nbformat": 4})");
