@@ -14,7 +14,7 @@ struct KeyDoc {
   const char* meaning;
 };
 
-// The documentation of every key below; a test compares it with what the reader knows.
+// The documentation of every key that the readers below know; docs/policy_reference.md is made from it.
 constexpr KeyDoc k_keys[] = {
     {"[[data]]", "name", "text", "name of the data set in decisions, reports and the audit log"},
     {"[[data]]", "class", "code, synthetic, anonymized, released (pseudonymized, personal: refused)", "what the files are; decides which proofs are needed"},
