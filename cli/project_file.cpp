@@ -13,7 +13,7 @@ struct KeyDoc {
   const char* meaning;
 };
 
-// The documentation of every key that the readers below know; docs/config.md is made from it.
+// The documentation of every key below; a test compares it with what the reader knows.
 constexpr KeyDoc k_keys[] = {
     {"[project]", "name", "text", "name of the project in jobs, reports and the audit log"},
     {"[project]", "purpose", "coursework, cuda-extensions, reproducibility, macos-behaviour, long-training", "what the Mac is wanted for; decides which criteria a verdict needs"},

@@ -2,6 +2,7 @@
 
 #include "common/byte_stream.h"
 #include "common/fd.h"
+#include "common/pipe.h"
 #include "common/text.h"
 
 #include <algorithm>
@@ -19,20 +20,6 @@ extern char** environ;
 
 namespace remotemac {
 namespace {
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-Result<Pipe> make_pipe() {
-  int fds[2];
-  if (::pipe(fds) != 0)
-    return io_error("cannot make a pipe", errno);
-  for (const int fd : fds)
-    ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
-
 struct Child {
   pid_t pid = -1;
   UniqueFd in;

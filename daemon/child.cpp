@@ -1,6 +1,7 @@
 #include "daemon/child.h"
 
 #include "common/clock.h"
+#include "common/pipe.h"
 #include "common/text.h"
 #include "daemon/processes.h"
 
@@ -33,20 +34,6 @@ struct StartFailure {
   int error_number = 0;
 };
 constexpr const char* k_stages[] = {"make a session", "cut off the network", "enter its folder", "set up its streams", "start the program"};
-
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-Result<Pipe> make_pipe() {
-  int fds[2];
-  if (::pipe(fds) != 0)
-    return io_error("cannot make a pipe", errno);
-  for (const int fd : fds)
-    ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
 
 struct Prepared {
   std::vector<std::string> texts; // keeps the pointers alive
