@@ -9,7 +9,7 @@ function(rm_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} rm_settings rm_warnings GTest::gmock GTest::gtest_main)
   rm_precompile(${name} <gtest/gtest.h>)
-  gtest_discover_tests(${name} TEST_PREFIX "${arg_LABEL}.${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${name} NO_PRETTY_VALUES TEST_PREFIX "${arg_LABEL}.${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
