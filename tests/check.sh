@@ -1,22 +1,23 @@
 #!/bin/sh
 # Installs what is missing, builds remotemac, and runs every test; ends with the exit status 0 only when all passed.
-#   sh tests/check.sh          builds and runs everything; the last lines are ctest's summary
-#   sh tests/check.sh --asan   first the code that meets foreign bytes under address and undefined-behaviour sanitizers (without torch)
+#   sh tests/check.sh            first the code that meets foreign bytes under address and undefined-behaviour sanitizers (without
+#                                torch), then everything; the last lines are ctest's summary
+#   sh tests/check.sh --no-asan  everything, without the part under sanitizers
 # Results lie in build/asan/junit.xml and build/dev/junit.xml.
 set -eu
 cd "$(dirname "$0")/.."
 
-asan=no
+asan=yes
 sanitized='common_test compare_test daemon_test gate_property_test policies_test sync_test verdict_test'
 for word in "$@"; do
   case $word in
-  --asan) asan=yes ;;
+  --no-asan) asan=no ;;
   -h | --help)
-    sed -n '2,5s/^# \{0,1\}//p' "$0"
+    sed -n '2,6s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
   *)
-    echo "check: '$word' is not known; there is only --asan" >&2
+    echo "check: '$word' is not known; there is only --no-asan" >&2
     exit 120
     ;;
   esac
