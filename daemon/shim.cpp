@@ -76,7 +76,7 @@ private:
 
   Result<StepContext> make_context(const PreparedEnvironment& environment) {
     RM_ASSIGN(const fs::path program, own_program());
-    RM_ASSIGN(const fs::path harness, install_harness(m_disk, m_state / "harness", embedded::harness_py));
+    RM_ASSIGN(const fs::path harness, install_harness(m_disk, m_state / "harness", embedded::harness()));
     const NetworkGuard guard = find_network_guard();
     m_record.network = guard_name(guard);
     return StepContext{m_disk, m_runner, m_children, m_stop, m_spec, m_paths, m_record.job, m_host, environment, guard, m_state / "snapshots", harness, program.parent_path(), m_ours};

@@ -7,6 +7,7 @@
 #include "daemon/snapshot_store.h"
 #include "daemon/worker_choice.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -45,6 +46,34 @@ private:
   fs::path m_private;
   fs::path m_path;
 };
+constexpr std::string_view k_package = "remotemac_harness";
+
+Digest digest_of(std::span<const embedded::File> files) {
+  std::string all;
+  for (const embedded::File& file : files)
+    all.append(file.name).append(1, '\0').append(std::to_string(file.text.size())).append(1, '\0').append(file.text);
+  return sha256(all);
+}
+
+// Exactly these files with exactly these bytes: Python would prefer some of what may lie beside them (compiled files, packages).
+bool is_whole(FileSystem& disk, const fs::path& home, std::span<const embedded::File> files) {
+  const Result<std::vector<DirEntry>> above = disk.list(home);
+  const Result<std::vector<DirEntry>> there = disk.list(home / k_package);
+  if (!above || above->size() != 1 || !there || there->size() != files.size())
+    return false;
+  return std::all_of(files.begin(), files.end(), [&](const embedded::File& file) {
+    const Result<std::string> text = disk.read_file(home / k_package / file.name, file.text.size());
+    return text && *text == file.text;
+  });
+}
+
+Result<void> write_package(FileSystem& disk, const fs::path& home, std::span<const embedded::File> files) {
+  RM_TRY(disk.remove_tree(home)); // of one that was killed here
+  RM_TRY(disk.make_dirs(home / k_package));
+  for (const embedded::File& file : files)
+    RM_TRY(disk.write_unsynced(home / k_package / file.name, file.text, 0400));
+  return disk.sync_all(home);
+}
 } // namespace
 
 struct StepRunner::Places {
@@ -58,14 +87,18 @@ struct StepRunner::Places {
   [[nodiscard]] std::vector<fs::path> all() const { return {tree, home, temp, results}; }
 };
 
-Result<fs::path> install_harness(FileSystem& disk, const fs::path& folder, std::string_view text) {
-  const fs::path file = folder / sha256(text).hex().substr(0, 16) / "remotemac_harness.py";
-  const Result<std::string> there = disk.read_file(file, std::size_t{16} << 20);
-  if (there && *there == text)
-    return file;
-  RM_TRY(disk.make_dirs(file.parent_path()));
-  RM_TRY_WHILE("writing the harness", disk.write_atomic(file, text, 0400));
-  return file;
+Result<fs::path> install_harness(FileSystem& disk, const fs::path& folder, std::span<const embedded::File> files) {
+  const std::string name = digest_of(files).hex().substr(0, 16);
+  const fs::path home = folder / name;
+  // The file and not its folder: for a folder Python would leave a compiled __main__ beside the files.
+  fs::path main = home / k_package / "__main__.py";
+  if (is_whole(disk, home, files))
+    return main;
+  const fs::path fresh = folder / (name + ".new");
+  RM_TRY_WHILE("writing the harness", write_package(disk, fresh, files));
+  RM_TRY_WHILE("putting the harness in place", disk.remove_tree(home)); // it was changed
+  RM_TRY_WHILE("putting the harness in place", disk.rename(fresh, home));
+  return main;
 }
 
 Result<void> StepRunner::prepare(const JobStep& step, const Places& places, const StepEnvironment& environment) {

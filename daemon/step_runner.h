@@ -5,6 +5,7 @@
 #include "common/job.h"
 #include "common/process_runner.h"
 #include "daemon/child.h"
+#include "daemon/embedded.h"
 #include "daemon/environment.h"
 #include "daemon/host_config.h"
 #include "daemon/job_stop.h"
@@ -13,6 +14,7 @@
 
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 
 namespace remotemac::daemon {
@@ -30,7 +32,7 @@ struct StepContext {
   PreparedEnvironment environment;
   NetworkGuard guard = NetworkGuard::none;
   std::filesystem::path snapshots;
-  std::filesystem::path harness; // the harness script
+  std::filesystem::path harness; // the file of the harness that Python runs
   std::filesystem::path program_folder;
   std::map<std::string, std::string> ours;
 };
@@ -65,7 +67,8 @@ private:
   std::uint64_t m_output_bytes = 0; // of all steps so far
 };
 
-// Writes the embedded harness below `folder` unless it is there already; its path.
-[[nodiscard]] Result<std::filesystem::path> install_harness(FileSystem& disk, const std::filesystem::path& folder, std::string_view text);
+// Writes the harness into a folder of its own below `folder`, named by the digest of all its files, unless it is there already: whole,
+// unchanged, and with nothing beside it. The path of its __main__.py. One caller at a time.
+[[nodiscard]] Result<std::filesystem::path> install_harness(FileSystem& disk, const std::filesystem::path& folder, std::span<const embedded::File> files);
 
 } // namespace remotemac::daemon

@@ -1,10 +1,6 @@
 """Mode `backend`: real steps on a device, compared with the CPU. Needs torch; the CPU stands in for the device here."""
-import sys
-
 import support
-
-sys.path.insert(0, support.os.path.dirname(support.HARNESS))
-import remotemac_harness as harness  # noqa: E402
+from remotemac_harness import backend_check as harness
 
 
 class Backend(support.HarnessCase):

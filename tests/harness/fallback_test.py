@@ -1,10 +1,6 @@
 """Naming of fallbacks and refusals from what torch says, in the wordings of its releases. No device is needed."""
-import sys
-
 import support
-
-sys.path.insert(0, support.os.path.dirname(support.HARNESS))
-import remotemac_harness as harness  # noqa: E402
+from remotemac_harness import refusals as harness
 
 TAIL = " This may have performance implications. (Triggered internally at MPSFallback.mm:14.)"
 

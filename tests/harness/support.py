@@ -9,12 +9,17 @@ import textwrap
 import unittest
 
 SOURCE = os.environ.get("RM_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-HARNESS = os.path.join(SOURCE, "daemon", "harness", "remotemac_harness.py")
+PACKAGE = os.path.join(SOURCE, "daemon", "harness", "remotemac_harness")
+HARNESS = os.path.join(PACKAGE, "__main__.py")
 EXAMPLES = os.path.join(SOURCE, "docs", "examples")
 DEADLINE_S = 240
 
-sys.path.insert(0, os.path.dirname(HARNESS))
+sys.path.insert(0, os.path.dirname(PACKAGE))
 sys.dont_write_bytecode = True
+
+
+def package_files():
+    return sorted(name for name in os.listdir(PACKAGE) if name.endswith(".py"))
 
 
 class Result:
@@ -45,8 +50,8 @@ class HarnessCase(unittest.TestCase):
         with open(self.out) as file:
             return json.load(file, parse_constant=lambda name: self.fail("the document holds %s" % name))
 
-    def command(self, *words, mode="mini-run", device="cpu", fallback="none", options=(), python=(sys.executable,)):
-        line = list(python) + [HARNESS, "--mode", mode, "--device", device, "--fallback", fallback, "--out", self.out]
+    def command(self, *words, mode="mini-run", device="cpu", fallback="none", options=(), python=(sys.executable,), harness=HARNESS):
+        line = list(python) + [harness, "--mode", mode, "--device", device, "--fallback", fallback, "--out", self.out]
         line += list(options)
         return line + (["--"] + list(words) if words else [])
 

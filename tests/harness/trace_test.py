@@ -311,12 +311,11 @@ class Neighbours(support.HarnessCase):
             self.assertIn(piece, text)
 
     def test_signatures_are_bounded(self):
-        sys.path.insert(0, support.os.path.dirname(support.HARNESS))
-        import remotemac_harness as harness
         import torch
+        from remotemac_harness import rows, signatures as harness
 
         signatures = harness.Signatures(torch)
-        row = harness.Row(torch.ops.aten.add.Tensor)
+        row = rows.Row(torch.ops.aten.add.Tensor)
         tensor = torch.ones(2)
         for n in range(100):
             signatures.add(row, (tensor, n * 0.1), {})

@@ -7,7 +7,7 @@ import textwrap
 
 import support
 
-HARNESS = os.path.join(support.SOURCE, "daemon", "harness", "remotemac_harness.py")
+HARNESS = os.path.join(support.SOURCE, "daemon", "harness", "remotemac_harness", "__main__.py")
 
 SCRIPT = """
     import torch
