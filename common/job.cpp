@@ -119,6 +119,7 @@ std::optional<int> int_or_none(const json& object, std::string_view key) {
   const json& value = json_at(object, key);
   return value.is_number_integer() ? std::optional<int>(static_cast<int>(json_int(object, key))) : std::nullopt;
 }
+bool is_submit_key(std::string_view text) { return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos; }
 json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 std::uint64_t unsigned_of(const json& object, std::string_view key, std::uint64_t fallback = 0) {
   const std::int64_t value = json_int(object, key, -1);
@@ -142,14 +143,17 @@ json to_json(const JobSpec& spec) {
   json steps = json::array();
   for (const JobStep& step : spec.steps)
     steps.push_back(step_json(step));
-  return {{"version", 1},
-          {"project", spec.project},
-          {"snapshot", spec.snapshot.hex()},
-          {"environment", {{"requirements", texts(spec.environment.requirements)}, {"python", spec.environment.python}, {"packages_from", spec.environment.packages_from}}},
-          {"limits",
-           {{"wall_s", spec.limits.wall_s}, {"step_wall_s", spec.limits.step_wall_s}, {"output_bytes", spec.limits.output_bytes}, {"disk_bytes", spec.limits.disk_bytes}, {"log_bytes", spec.limits.log_bytes}}},
-          {"keep_s", spec.keep_s},
-          {"steps", std::move(steps)}};
+  json out{{"version", 1},
+           {"project", spec.project},
+           {"snapshot", spec.snapshot.hex()},
+           {"environment", {{"requirements", texts(spec.environment.requirements)}, {"python", spec.environment.python}, {"packages_from", spec.environment.packages_from}}},
+           {"limits",
+            {{"wall_s", spec.limits.wall_s}, {"step_wall_s", spec.limits.step_wall_s}, {"output_bytes", spec.limits.output_bytes}, {"disk_bytes", spec.limits.disk_bytes}, {"log_bytes", spec.limits.log_bytes}}},
+           {"keep_s", spec.keep_s},
+           {"steps", std::move(steps)}};
+  if (!spec.submit_key.empty())
+    out["submit_key"] = spec.submit_key;
+  return out;
 }
 
 Result<JobSpec> job_spec_from_json(const json& value) {
@@ -171,6 +175,9 @@ Result<JobSpec> job_spec_from_json(const json& value) {
   spec.limits.disk_bytes = unsigned_of(limits, "disk_bytes", spec.limits.disk_bytes);
   spec.limits.log_bytes = unsigned_of(limits, "log_bytes", spec.limits.log_bytes);
   spec.keep_s = std::min<std::uint64_t>(unsigned_of(value, "keep_s", spec.keep_s), 366ull * 24 * 3600);
+  spec.submit_key = json_text(value, "submit_key");
+  if (!spec.submit_key.empty() && !is_submit_key(spec.submit_key))
+    return bad("has a submit key that is not 32 hex digits");
   const json& steps = json_at(value, "steps");
   if (!steps.is_array() || steps.empty() || steps.size() > 64)
     return bad("needs 1 to 64 steps");
@@ -253,12 +260,14 @@ Result<JobRecord> job_record_from_json(const json& value) {
   return record;
 }
 
-std::string new_job_id() {
+std::string new_job_id() { return job_id_of_key(random_hex(16)); }
+
+std::string job_id_of_key(std::string_view submit_key) {
   constexpr char digits[] = "abcdefghijklmnopqrstuvwxyz234567";
-  const std::string hex = random_hex(12);
+  const Digest digest = sha256(submit_key);
   std::string out = "j";
   for (std::size_t i = 0; i < 12; ++i)
-    out += digits[std::stoul(hex.substr(2 * i, 2), nullptr, 16) & 31];
+    out += digits[digest.bytes[i] & 31u];
   return out;
 }
 

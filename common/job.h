@@ -53,8 +53,9 @@ struct JobSpec {
   Digest snapshot;
   JobEnvironment environment;
   JobLimits limits;
-  std::uint64_t keep_s = 7 * 24 * 3600;
+  std::uint64_t keep_s = std::uint64_t{7} * 24 * 3600;
   std::vector<JobStep> steps;
+  std::string submit_key; // 32 hex digits of the client's choice: submitting again under the same key gives the same job; "" = none
 };
 
 [[nodiscard]] nlohmann::json to_json(const JobSpec& spec);
@@ -107,6 +108,8 @@ struct JobRecord {
 
 // "j" + 12 lower-case base32 characters.
 [[nodiscard]] std::string new_job_id();
+// Always the same one for a submit key.
+[[nodiscard]] std::string job_id_of_key(std::string_view submit_key);
 [[nodiscard]] bool is_job_id(std::string_view text);
 [[nodiscard]] bool is_step_name(std::string_view text);
 

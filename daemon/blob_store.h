@@ -1,6 +1,7 @@
 #pragma once
 // Content-addressed chunks: blobs/<2 digits>/<64 digits>. A blob is verified before it gets its name and never changes after.
-// Not thread-safe: one owner, the daemon's storage thread.
+// put() and remove() belong to one thread, the daemon's storage thread; has(), read() and visit() are safe from any: what has a name is
+// whole, and a damaged chunk that read() takes away can only be asked for again.
 //
 // Durability: a blob is written to a temporary name and renamed, without a flush of its own, because 20 000 flushes take minutes.
 // SnapshotStore::commit() flushes once before a snapshot counts. After a loss of power a blob may be missing or damaged; has()

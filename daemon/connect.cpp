@@ -72,12 +72,12 @@ Result<UniqueFd> reach_daemon(FileSystem& disk, const StateDir& state, std::chro
   const Deadline deadline(limit);
   Starter starter(disk, state);
   while (true) {
-    RM_ASSIGN(std::optional<UniqueFd> socket, connect_in(state));
-    if (socket && !peer_is_same_user(socket->get()))
+    RM_ASSIGN(UniqueFd socket, connect_in(state));
+    if (socket && !peer_is_same_user(socket.get()))
       return Error(ErrorCode::setup, "the daemon's socket in " + state.root().string() + " belongs to another user");
     pid_t pid = -1;
-    if (socket && !runs_other_program(*socket, pid))
-      return std::move(*socket);
+    if (socket && !runs_other_program(socket, pid))
+      return socket;
     // Jobs go on under their shims; ours takes over when the lock is free.
     if (socket)
       (void)::kill(pid, SIGTERM);

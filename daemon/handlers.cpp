@@ -45,9 +45,9 @@ json workers_of(DaemonParts& parts, const HostConfig& config) {
 } // namespace
 
 const Handlers::Method Handlers::k_methods[] = {
-    {"host.facts", Thread::readers, &Handlers::host_facts}, {"job.submit", Thread::jobs, &Handlers::submit}, {"job.list", Thread::jobs, &Handlers::list},
-    {"job.status", Thread::jobs, &Handlers::status},        {"job.events", Thread::readers, &Handlers::events}, {"job.log", Thread::readers, &Handlers::log},
-    {"job.cancel", Thread::jobs, &Handlers::cancel},        {"job.stat", Thread::readers, &Handlers::stat},     {"job.fetch", Thread::readers, &Handlers::fetch},
+    {"host.facts", Thread::slow, &Handlers::host_facts}, {"job.submit", Thread::jobs, &Handlers::submit},    {"job.list", Thread::jobs, &Handlers::list},
+    {"job.status", Thread::jobs, &Handlers::status},     {"job.events", Thread::readers, &Handlers::events}, {"job.log", Thread::readers, &Handlers::log},
+    {"job.cancel", Thread::jobs, &Handlers::cancel},     {"job.stat", Thread::slow, &Handlers::stat},        {"job.fetch", Thread::readers, &Handlers::fetch},
 };
 
 const Handlers::Method* Handlers::find(std::string_view name) {
@@ -115,6 +115,10 @@ Result<void> Handlers::check_submission(const JobSpec& spec) const {
 
 Result<Reply> Handlers::submit(const json& params) {
   RM_ASSIGN(const JobSpec spec, job_spec_from_json(json_at(params, "spec")));
+  // Before any other check: the answer to the first attempt was lost, and what it needed may have gone since.
+  RM_ASSIGN(const std::optional<std::string> earlier, m_parts.jobs.submitted_before(spec));
+  if (earlier)
+    return Reply(json{{"job", *earlier}});
   RM_TRY(check_submission(spec));
   RM_ASSIGN(const std::vector<JobRecord> known, m_parts.jobs.list());
   const auto waiting = std::count_if(known.begin(), known.end(), [](const JobRecord& each) { return !is_final(each.state); });

@@ -18,8 +18,7 @@
 
 namespace remotemac::daemon {
 
-// Everything that a daemon owns besides its connections. Made once by serve(). Each part belongs to one thread:
-// blobs and snapshots to the storage thread, supervisor, retiring and all changes of jobs to the job thread. Reading jobs is free.
+// Everything that a daemon owns besides its connections. Made once by serve(). What belongs to which thread: engine.h. Reading jobs is free.
 struct DaemonParts {
   FileSystem& disk;
   const Clock& clock;
@@ -42,7 +41,7 @@ public:
   bool nothing_yet = false; // the caller may wait and ask again
 };
 
-enum class Thread { jobs, readers };
+enum class Thread { jobs, readers, slow };
 
 class Handlers {
 public:

@@ -11,6 +11,7 @@
 namespace remotemac::daemon {
 namespace {
 constexpr std::size_t k_document_max_bytes = std::size_t{16} << 20;
+const std::string k_discarded = ".discarded-";
 
 Result<nlohmann::json> load(FileSystem& disk, const std::filesystem::path& file, std::string_view what) {
   RM_ASSIGN(const std::string text, disk.read_file(file, k_document_max_bytes));
@@ -36,8 +37,11 @@ Result<void> save_record(FileSystem& disk, const JobPaths& paths, const JobRecor
 std::string expiry(std::chrono::system_clock::time_point from, std::uint64_t keep_s) { return rfc3339(from + std::chrono::seconds(keep_s)); }
 
 Result<std::string> JobStore::create(const JobSpec& spec) {
+  const std::string spec_text = dump_json(to_json(spec)) + "\n";
+  if (spec_text.size() > k_document_max_bytes)
+    return Error(ErrorCode::remote_refused, "the job specification has " + human_bytes(spec_text.size()) + ", more than the " + human_bytes(k_document_max_bytes) + " that can be read again");
   JobRecord record;
-  record.job = new_job_id();
+  record.job = spec.submit_key.empty() ? new_job_id() : job_id_of_key(spec.submit_key);
   record.project = spec.project;
   record.snapshot = spec.snapshot.hex();
   record.submitted = rfc3339(m_clock.now());
@@ -52,9 +56,10 @@ Result<std::string> JobStore::create(const JobSpec& spec) {
   }
   const JobPaths temp{m_root / ("." + record.job)};
   const auto fill = [&]() -> Result<void> {
+    RM_TRY(m_disk.remove_tree(temp.root)); // of an attempt under the same key that failed
     for (const auto& folder : {temp.logs(), temp.work(), temp.evidence(), temp.outputs()})
       RM_TRY(m_disk.make_dirs(folder));
-    RM_TRY(m_disk.write_atomic(temp.spec(), dump_json(to_json(spec)) + "\n", 0600));
+    RM_TRY(m_disk.write_atomic(temp.spec(), spec_text, 0600));
     RM_TRY(save_record(m_disk, temp, record));
     RM_ASSIGN(EventLog events, EventLog::open(m_disk, m_clock, temp.events()));
     RM_TRY(events.append("queued", nlohmann::json::object()));
@@ -65,6 +70,16 @@ Result<std::string> JobStore::create(const JobSpec& spec) {
     return std::move(filled).error_while("making the folder of a job");
   }
   return record.job;
+}
+
+Result<std::optional<std::string>> JobStore::submitted_before(const JobSpec& spec) const {
+  const std::string id = spec.submit_key.empty() ? std::string() : job_id_of_key(spec.submit_key);
+  if (id.empty() || !exists(id))
+    return std::optional<std::string>();
+  RM_ASSIGN(const JobSpec earlier, load_spec(m_disk, paths(id)));
+  if (to_json(earlier) != to_json(spec))
+    return Error(ErrorCode::remote_refused, "another job was submitted under the same key", "submit this one under a key of its own");
+  return std::optional<std::string>(id);
 }
 
 bool JobStore::exists(const std::string& id) const {
@@ -131,18 +146,26 @@ Result<void> JobStore::request_cancel(const std::string& id) {
   return m_disk.write_atomic(found.cancel(), rfc3339(m_clock.now()) + "\n", 0600);
 }
 
-Result<void> JobStore::remove(const std::string& id) {
+Result<void> JobStore::discard(const std::string& id) {
   RM_ASSIGN(const JobPaths found, find(id));
-  const std::filesystem::path gone = m_root / ("." + id);
-  RM_TRY(m_disk.remove_tree(gone));
-  RM_TRY(m_disk.rename(found.root, gone));
-  return m_disk.remove_tree(gone);
+  // A name of its own each time: the same id may come again (its submit key) while the files still wait.
+  return m_disk.rename(found.root, m_root / (k_discarded + id + "-" + random_hex(4)));
+}
+
+Result<std::vector<std::filesystem::path>> JobStore::discarded() const {
+  RM_ASSIGN(const std::vector<DirEntry> entries, m_disk.list(m_root));
+  std::vector<std::filesystem::path> out;
+  for (const DirEntry& entry : entries) {
+    if (entry.name.starts_with(k_discarded))
+      out.push_back(m_root / entry.name);
+  }
+  return out;
 }
 
 Result<void> JobStore::clean_up() {
   RM_ASSIGN(const std::vector<DirEntry> entries, m_disk.list(m_root));
   for (const DirEntry& entry : entries) {
-    if (entry.name.starts_with("."))
+    if (entry.name.starts_with(".") && !entry.name.starts_with(k_discarded))
       RM_TRY(m_disk.remove_tree(m_root / entry.name));
   }
   return ok();

@@ -7,6 +7,7 @@
 #include "common/job.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,10 @@ public:
   JobStore(FileSystem& disk, const Clock& clock, std::filesystem::path root, std::string boot_id)
       : m_disk(disk), m_clock(clock), m_root(std::move(root)), m_boot_id(std::move(boot_id)) {}
 
-  // A new queued job; its id.
+  // A new queued job; its id. With a submit key the id follows from the key.
   [[nodiscard]] Result<std::string> create(const JobSpec& spec);
+  // The job that this submit key has made already; nullopt when there is none, or no key. Error remote_refused: it made another job.
+  [[nodiscard]] Result<std::optional<std::string>> submitted_before(const JobSpec& spec) const;
   [[nodiscard]] JobPaths paths(const std::string& id) const { return JobPaths{m_root / id}; }
   [[nodiscard]] bool exists(const std::string& id) const;
   // Error no_job for an id that is malformed or unknown.
@@ -53,8 +56,11 @@ public:
   // Ends a job that no shim will ever end: event, then record. `expires` counts from now.
   [[nodiscard]] Result<void> finish(JobRecord record, JobState state, const std::string& reason);
   [[nodiscard]] Result<void> request_cancel(const std::string& id);
-  [[nodiscard]] Result<void> remove(const std::string& id);
-  // Removes what a crash left between rename and removal, or before a job was complete.
+  // The job is gone when this returns; its files wait in discarded() for a thread that has the time to delete them.
+  [[nodiscard]] Result<void> discard(const std::string& id);
+  [[nodiscard]] Result<std::vector<std::filesystem::path>> discarded() const;
+  // Removes what a crash left of jobs that were never complete. Discarded ones stay: they may be large, and this runs before the
+  // daemon answers anybody.
   [[nodiscard]] Result<void> clean_up();
 
 private:

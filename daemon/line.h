@@ -13,13 +13,13 @@
 namespace remotemac::daemon {
 
 struct LineTimes {
-  std::chrono::milliseconds idle{std::chrono::hours(12)};   // between two requests; the client may be busy at home
-  std::chrono::milliseconds stall{std::chrono::seconds(60)}; // without progress inside a request or an answer
+  std::chrono::milliseconds idle{std::chrono::minutes(15)};  // between two requests; a client that waits for a job asks far more often
+  std::chrono::milliseconds stall{std::chrono::seconds(60)}; // until hello, and without progress inside a request or an answer
 };
 
 class Line {
 public:
-  enum class Expect { next_request, rest_of_request };
+  enum class Expect { first_request, next_request, rest_of_request };
 
   Line(asio::local::stream_protocol::socket socket, const LineTimes& times);
   ~Line();

@@ -46,12 +46,12 @@ Result<UniqueFd> listen_in(const StateDir& state) {
   return made;
 }
 
-Result<std::optional<UniqueFd>> connect_in(const StateDir& state) {
+Result<UniqueFd> connect_in(const StateDir& state) {
   RM_ASSIGN(UniqueFd made, make_socket(state));
   if (::connect(made.get(), Address().get(), sizeof(sockaddr_un)) == 0)
-    return std::optional<UniqueFd>(std::move(made));
+    return made;
   if (errno == ENOENT || errno == ECONNREFUSED || errno == EAGAIN || errno == EINTR)
-    return std::optional<UniqueFd>();
+    return UniqueFd();
   return io_error("cannot connect to the daemon's socket", errno);
 }
 

@@ -12,8 +12,8 @@ namespace remotemac::daemon {
 
 // Only the holder of serve.lock may call this: a socket that lies there is a dead one then, and is replaced.
 [[nodiscard]] Result<UniqueFd> listen_in(const StateDir& state);
-// nullopt when nobody listens.
-[[nodiscard]] Result<std::optional<UniqueFd>> connect_in(const StateDir& state);
+// Empty when nobody listens.
+[[nodiscard]] Result<UniqueFd> connect_in(const StateDir& state);
 // The process at the other end belongs to the user of this process.
 [[nodiscard]] bool peer_is_same_user(int socket);
 // The process at the other end, where the system tells (Linux).

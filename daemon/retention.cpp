@@ -24,6 +24,13 @@ std::optional<SystemTime> expiry_of(FileSystem& disk, const JobStore& jobs, cons
     return std::nullopt;
   return SystemTime(std::chrono::seconds(found->modified_s)) + k_unreadable_kept;
 }
+
+void add_chunks(const Manifest& manifest, std::unordered_set<Digest>& to) {
+  for (const ManifestFile& file : manifest.files) {
+    for (const ChunkRef& chunk : file.chunks)
+      to.insert(chunk.digest);
+  }
+}
 } // namespace
 
 std::optional<SystemTime> parse_time(const std::string& text) {
@@ -44,7 +51,7 @@ Result<JobSweep> sweep_jobs(FileSystem& disk, JobStore& jobs, SystemTime now) {
   for (const JobRecord& record : records) {
     const std::optional<SystemTime> expiry = is_final(record.state) ? expiry_of(disk, jobs, record) : std::nullopt;
     if (expiry && *expiry <= now) {
-      const Result<void> removed = jobs.remove(record.job);
+      const Result<void> removed = jobs.discard(record.job);
       if (removed) {
         log_event(LogLevel::info, "jobs", "expired", {{"job", record.job}});
         out.removed.push_back(record.job);
@@ -73,22 +80,20 @@ Result<std::vector<Digest>> expired_snapshots(SnapshotStore& snapshots, const Jo
   return out;
 }
 
-Result<StoreSweep> sweep_store(SnapshotStore& snapshots, BlobStore& blobs, const std::vector<Digest>& expired, SystemTime now, std::chrono::seconds grace) {
-  StoreSweep out;
-  std::unordered_set<Digest> doomed;
-  const auto add_chunks = [](const Manifest& manifest, std::unordered_set<Digest>& to) {
-    for (const ManifestFile& file : manifest.files) {
-      for (const ChunkRef& chunk : file.chunks)
-        to.insert(chunk.digest);
-    }
-  };
-  for (const Digest& each : expired) {
-    if (const Result<Manifest> manifest = snapshots.manifest(each))
-      add_chunks(*manifest, doomed);
-    RM_TRY_WHILE("removing an expired snapshot", snapshots.remove(each));
-    ++out.snapshots_removed;
-  }
+Result<void> remove_expired(SnapshotStore& snapshots, const Digest& expired, std::unordered_set<Digest>& doomed) {
+  if (const Result<Manifest> manifest = snapshots.manifest(expired))
+    add_chunks(*manifest, doomed);
+  RM_TRY_WHILE("removing an expired snapshot", snapshots.remove(expired));
+  return ok();
+}
+
+Result<UselessChunks> find_useless(SnapshotStore& snapshots, BlobStore& blobs, const std::unordered_set<Digest>& doomed, SystemTime now, std::chrono::seconds grace) {
+  UselessChunks out;
   std::unordered_set<Digest> needed;
+  for (const auto& offered : snapshots.pinned()) {
+    add_chunks(*offered, needed);
+    out.offers.insert(offered);
+  }
   RM_ASSIGN(const std::vector<Digest> left, snapshots.list());
   for (const Digest& each : left) {
     const Result<Manifest> manifest = snapshots.manifest(each);
@@ -97,22 +102,29 @@ Result<StoreSweep> sweep_store(SnapshotStore& snapshots, BlobStore& blobs, const
     else
       log_event(LogLevel::warn, "jobs", "manifest-unreadable", {{"snapshot", each.hex().substr(0, 12)}, {"error", manifest.error().chain()}});
   }
-  out.snapshots_left = left.size();
-  for (const auto& offered : snapshots.pinned())
-    add_chunks(*offered, needed);
   const std::int64_t old_before = seconds_of(now) - grace.count();
-  std::vector<Digest> useless;
   RM_TRY(blobs.visit(old_before, [&](const Digest& digest, std::int64_t modified_s) {
     if (!needed.contains(digest) && (doomed.contains(digest) || modified_s <= old_before))
-      useless.push_back(digest);
-    else
-      ++out.blobs_left;
+      out.chunks.push_back(digest);
     return ok();
   }));
-  for (const Digest& each : useless)
-    RM_TRY_WHILE("removing an unused chunk", blobs.remove(each));
-  out.blobs_removed = useless.size();
   return out;
+}
+
+Result<std::size_t> remove_useless(SnapshotStore& snapshots, BlobStore& blobs, UselessChunks& useless, std::size_t most) {
+  for (const auto& offered : snapshots.pinned()) {
+    if (!useless.offers.insert(offered).second)
+      continue;
+    std::unordered_set<Digest> needed;
+    add_chunks(*offered, needed);
+    std::erase_if(useless.chunks, [&](const Digest& each) { return needed.contains(each); });
+  }
+  std::size_t removed = 0;
+  for (; removed < most && !useless.chunks.empty(); ++removed) {
+    RM_TRY_WHILE("removing an unused chunk", blobs.remove(useless.chunks.back()));
+    useless.chunks.pop_back();
+  }
+  return removed;
 }
 
 Result<std::size_t> sweep_environments(FileSystem& disk, const std::filesystem::path& envs, SystemTime now, std::chrono::seconds unused) {

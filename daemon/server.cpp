@@ -11,8 +11,10 @@
 #include "daemon/shim_host.h"
 #include "daemon/spawn.h"
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
+#include <set>
 
 namespace remotemac::daemon {
 namespace {
@@ -44,9 +46,7 @@ public:
     asio::co_spawn(m_engine.io, sweep(), ended);
     m_engine.io.run();
     // What was begun on the disk is finished; nothing new comes.
-    m_engine.readers.join();
-    m_engine.storage.join();
-    m_engine.jobs.join();
+    m_engine.join_pools();
     if (m_defect)
       std::rethrow_exception(m_defect); // to app.cpp, which says it in serve.err
     return ok();
@@ -58,7 +58,8 @@ private:
   asio::awaitable<void> accept() {
     asio::steady_timer pause(m_engine.io);
     while (true) {
-      if (m_engine.connections >= k_max_connections) {
+      if (m_sessions.size() >= k_max_connections) {
+        make_room();
         pause.expires_after(k_accept_again);
         co_await pause.async_wait(asio::use_awaitable);
         continue;
@@ -79,11 +80,21 @@ private:
     }
   }
 
+  // The client that has asked nothing for the longest time is the likeliest to be gone; one that lives connects again.
+  void make_room() {
+    const auto idle = [](const Session* each) { return each->idle_since().value_or(std::chrono::steady_clock::time_point::max()); };
+    const auto longest = std::min_element(m_sessions.begin(), m_sessions.end(), [&](const Session* a, const Session* b) { return idle(a) < idle(b); });
+    if (longest == m_sessions.end() || !(*longest)->idle_since())
+      return;
+    log_event(LogLevel::warn, "server", "idle-client-dropped", {{"connections", std::to_string(m_sessions.size())}});
+    (*longest)->hang_up();
+  }
+
   asio::awaitable<void> talk(asio::local::stream_protocol::socket socket) {
-    ++m_engine.connections;
     Session session(m_engine, std::move(socket), m_times.line, [this] { stop(); });
+    m_sessions.insert(&session);
     co_await session.run();
-    --m_engine.connections;
+    m_sessions.erase(&session);
   }
 
   asio::awaitable<void> look_at_jobs() {
@@ -117,12 +128,18 @@ private:
   }
 
   ServerTimes m_times;
+  std::set<Session*> m_sessions; // in the frames of talk(), which go with the io_context
   Engine m_engine;
   asio::local::stream_protocol::acceptor m_acceptor;
   asio::signal_set m_signals;
   std::exception_ptr m_defect;
 };
 } // namespace
+
+Result<void> serve_parts(DaemonParts& parts, UniqueFd socket, const ServerTimes& times) {
+  Server server(parts, times);
+  return server.run(std::move(socket));
+}
 
 Result<void> serve(const std::filesystem::path& state_dir, const ServerTimes& times) {
   PosixFileSystem disk;
@@ -151,8 +168,7 @@ Result<void> serve(const std::filesystem::path& state_dir, const ServerTimes& ti
   RM_TRY_WHILE("finding the jobs again", parts.supervisor.recover());
   RM_ASSIGN(UniqueFd socket, listen_in(state));
   log_event(LogLevel::info, "server", "started", {{"version", k_version}});
-  Server server(parts, times);
-  const Result<void> done = server.run(std::move(socket));
+  const Result<void> done = serve_parts(parts, std::move(socket), times);
   log_event(LogLevel::info, "server", "stopped");
   return done;
 }

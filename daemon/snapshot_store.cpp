@@ -151,12 +151,11 @@ std::int64_t SnapshotStore::committed_s(const Digest& digest) const {
 }
 
 Result<void> SnapshotStore::remove(const Digest& digest) {
-  if (has(digest)) {
-    RM_TRY(m_disk.remove_tree(temp(digest)));
-    RM_TRY(m_disk.rename(folder(digest), temp(digest)));
-  }
+  RM_TRY(m_disk.remove_tree(gone(digest))); // of a removal that was cut short
+  if (has(digest))
+    RM_TRY(m_disk.rename(folder(digest), gone(digest)));
   RM_TRY(m_disk.remove_tree(manifest_file(digest)));
-  return m_disk.remove_tree(temp(digest));
+  return m_disk.remove_tree(gone(digest));
 }
 
 Result<void> SnapshotStore::clean_up() {
@@ -171,11 +170,13 @@ Result<void> SnapshotStore::clean_up() {
 }
 
 void SnapshotStore::pin(const std::shared_ptr<const Manifest>& manifest) {
+  const std::lock_guard lock(m_mutex);
   std::erase_if(m_pinned, [](const auto& each) { return each.expired(); });
   m_pinned.push_back(manifest);
 }
 
 std::vector<std::shared_ptr<const Manifest>> SnapshotStore::pinned() {
+  const std::lock_guard lock(m_mutex);
   std::vector<std::shared_ptr<const Manifest>> out;
   for (const auto& each : m_pinned) {
     if (auto held = each.lock())

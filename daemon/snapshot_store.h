@@ -1,14 +1,15 @@
 #pragma once
 // Immutable project snapshots, built afresh from blobs: snapshots/<digest>/ (the tree) and snapshots/<digest>.json (its manifest).
 // A snapshot counts only when its folder has its final name; until then it is <digest>.tmp and worth nothing. There is no update
-// in place and no delete propagation. Not thread-safe: one owner at a time (the daemon's storage thread, or a job's shim that
-// only copies).
+// in place and no delete propagation. Safe from several threads, but what changes one and the same snapshot (commit, remove) must
+// not run at the same time; whoever removes chunks minds pinned().
 #include "common/file_system.h"
 #include "common/manifest.h"
 #include "daemon/blob_store.h"
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace remotemac::daemon {
@@ -49,12 +50,15 @@ private:
   [[nodiscard]] Result<void> build(const Manifest& manifest, const std::filesystem::path& tree);
   [[nodiscard]] Result<void> build_file(const ManifestFile& file, const std::filesystem::path& path);
   [[nodiscard]] Result<void> seal(const Manifest& manifest, const std::filesystem::path& tree);
+  // Away from temp(): a removal that failed must not be what the next build starts with.
+  [[nodiscard]] std::filesystem::path gone(const Digest& digest) const { return m_root / (digest.hex() + ".gone"); }
   [[nodiscard]] std::filesystem::path temp(const Digest& digest) const { return m_root / (digest.hex() + ".tmp"); }
   [[nodiscard]] std::filesystem::path manifest_file(const Digest& digest) const { return m_root / (digest.hex() + ".json"); }
 
   FileSystem& m_disk;
   BlobStore& m_blobs;
   std::filesystem::path m_root;
+  std::mutex m_mutex; // for m_pinned
   std::vector<std::weak_ptr<const Manifest>> m_pinned;
 };
 

@@ -88,9 +88,15 @@ public:
   [[nodiscard]] const DaemonInfo& daemon() const { return m_daemon; }
   [[nodiscard]] const std::string& daemon_version() const { return m_daemon.version; }
   [[nodiscard]] const ClientOptions& options() const { return m_options; }
+  [[nodiscard]] bool has_feature(std::string_view name) const;
+  // The line or the protocol broke: make a new client.
+  [[nodiscard]] bool is_finished() const { return m_finished.has_value(); }
 
   [[nodiscard]] Result<nlohmann::json> host_facts();
-  [[nodiscard]] Result<std::string> submit(const JobSpec& spec); // the job's id
+  // The job's id. One attempt; submit.h has the one that survives a lost answer.
+  [[nodiscard]] Result<std::string> submit(const JobSpec& spec);
+  // Does the daemon live? Answered at once, whatever it is busy with.
+  [[nodiscard]] Result<void> ping();
   [[nodiscard]] Result<std::vector<JobRecord>> list();
   [[nodiscard]] Result<JobRecord> status(const std::string& job);
   // Waits up to `wait` (<= 20 s) for an event with a sequence number above `after`.
@@ -107,6 +113,7 @@ public:
 
 private:
   friend class Uploader; // the only one that may hand over bytes of files: it takes them from an ApprovedSet
+  static constexpr std::chrono::minutes k_work_wait{15}; // the host builds, lists and flushes a whole tree, hashes files, or deletes them
   RemoteClient(BufferedStream stream, ClientOptions options, std::string where);
 
   // What the host asks for is not checked against the offer here.

@@ -42,6 +42,7 @@ private:
     bool out_ended = false;
   };
   enum class Moved { no, yes };
+  static constexpr std::size_t k_write_bytes = std::size_t{256} << 10;
 
   SessionLoop(std::string destination, const SshOptions& options, Until until);
   [[nodiscard]] Result<void> await_start();

@@ -26,7 +26,7 @@ SYSTEM_RULES = [
     (r"libssh/", r"sync/ssh/", "sync/ssh"),
     (r"(torch|ATen|c10|caffe2)/", r"daemon/worker/(torch_[^/]*|engine\.cpp)$|tests/standin/sim/|tests/torch/",
      "daemon/worker/torch_*, daemon/worker/engine.cpp and tests/standin/sim"),
-    (r"toml\+\+/", r"(common/toml_file|daemon/host_config)\.cpp$", "common/toml_file.cpp and daemon/host_config.cpp"),
+    (r"toml\+\+/", r"common/toml_file\.cpp$", "common/toml_file.cpp"),
     (r"boost/asio", r"common/asio\.h$", "common/asio.h (include that instead)"),
     (r"sqlite3\.h", r"policies/", "policies"),
     (r"spdlog/", r"common/log\.cpp$", "common/log.cpp"),

@@ -3,12 +3,42 @@
 namespace remotemac::daemon {
 namespace fs = std::filesystem;
 
+void FailingDisk::hold(const std::string& words) {
+  const std::lock_guard lock(m_mutex);
+  m_held = words;
+}
+
+void FailingDisk::refuse(const std::string& words) {
+  const std::lock_guard lock(m_mutex);
+  m_refused = words;
+}
+
+bool FailingDisk::is_holding(std::chrono::seconds limit) {
+  std::unique_lock lock(m_mutex);
+  return m_changed.wait_for(lock, limit, [this] { return m_holding > 0; });
+}
+
+void FailingDisk::release() {
+  hold("");
+  m_changed.notify_all();
+}
+
 Result<void> FailingDisk::change(const char* what, const fs::path& path) {
+  std::unique_lock lock(m_mutex);
+  const std::string said = std::string(what) + " " + path.filename().string();
+  if (!m_held.empty() && said.find(m_held) != std::string::npos) {
+    ++m_holding;
+    m_changed.notify_all();
+    m_changed.wait_for(lock, std::chrono::seconds(120), [&] { return m_held.empty(); });
+    --m_holding;
+  }
+  if (!m_refused.empty() && said.find(m_refused) != std::string::npos)
+    return Error(ErrorCode::io, "made to refuse: " + said);
   ++m_count;
   const bool fails = m_at != 0 && (m_count == m_at || (m_count > m_at && m_then == Then::stays_dead));
   if (fails)
-    return Error(ErrorCode::disk_full, std::string("made to fail: ") + what + " " + path.filename().string());
-  m_changes.push_back(std::string(what) + " " + path.filename().string());
+    return Error(ErrorCode::disk_full, "made to fail: " + said);
+  m_changes.push_back(said);
   return ok();
 }
 

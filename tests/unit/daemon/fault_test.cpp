@@ -7,6 +7,13 @@ namespace remotemac::daemon {
 namespace {
 class FaultTest : public StoreFixture {
 protected:
+  Result<void> remove_job(const std::string& id) {
+    RM_TRY(m_jobs.discard(id));
+    RM_ASSIGN(const std::vector<std::filesystem::path> discarded, m_jobs.discarded());
+    for (const std::filesystem::path& each : discarded)
+      RM_TRY(m_disk.remove_tree(each));
+    return ok();
+  }
   // Runs `attempt` with the failure at each of its changes. `check` sees what is left after a failure; `again` must then succeed.
   void sweep(const std::function<Result<void>()>& attempt, const std::function<void()>& check, const std::function<void()>& again) {
     for (const FailingDisk::Then then : {FailingDisk::Then::recovers, FailingDisk::Then::stays_dead}) {
@@ -92,9 +99,28 @@ TEST_F(FaultTest, AJobIsThereWholeOrNotAtAll) {
         for (const auto found = m_jobs.list().value(); const JobRecord& each : found) {
           ASSERT_EQ(each.state, JobState::queued) << each.reason;
           ASSERT_TRUE(load_spec(m_disk, m_jobs.paths(each.job)).has_value());
-          ASSERT_TRUE(m_jobs.remove(each.job).has_value());
+          ASSERT_TRUE(remove_job(each.job).has_value());
         }
         ASSERT_TRUE(std::filesystem::is_empty(m_dir / "jobs"));
+      });
+}
+
+TEST_F(FaultTest, ASubmissionThatFailedHalfwayCanBeRepeatedUnderItsKey) {
+  JobSpec spec = spec_of(Digest());
+  spec.submit_key = std::string(32, 'a');
+  sweep(
+      [&]() -> Result<void> {
+        RM_TRY(m_jobs.create(spec));
+        return ok();
+      },
+      [&] { EXPECT_FALSE(m_jobs.submitted_before(spec).value()); },
+      [&] {
+        const bool there = m_jobs.submitted_before(spec).value().has_value();
+        ASSERT_TRUE(there || m_jobs.create(spec).has_value()); // no clean_up() in between: the daemon lives on
+        const std::string id = m_jobs.submitted_before(spec).value().value();
+        ASSERT_EQ(m_jobs.list().value().size(), 1u);
+        ASSERT_TRUE(load_spec(m_disk, m_jobs.paths(id)).has_value());
+        ASSERT_TRUE(remove_job(id).has_value());
       });
 }
 
@@ -115,7 +141,7 @@ TEST_F(FaultTest, ARecordIsTheOldOrTheNewOneAndTheEndCanBeWrittenAgain) {
 
 TEST_F(FaultTest, ARemovedJobIsGoneOrWhole) {
   std::string id = m_jobs.create(spec_of(Digest())).value();
-  sweep([&] { return m_jobs.remove(id); },
+  sweep([&] { return remove_job(id); },
         [&] {
           for (const auto found = m_jobs.list().value(); const JobRecord& each : found)
             EXPECT_EQ(each.state, JobState::queued) << each.reason;
@@ -123,7 +149,7 @@ TEST_F(FaultTest, ARemovedJobIsGoneOrWhole) {
         [&] {
           ASSERT_TRUE(m_jobs.clean_up().has_value());
           for (const auto found = m_jobs.list().value(); const JobRecord& each : found)
-            ASSERT_TRUE(m_jobs.remove(each.job).has_value());
+            ASSERT_TRUE(remove_job(each.job).has_value());
           id = m_jobs.create(spec_of(Digest())).value();
         });
 }

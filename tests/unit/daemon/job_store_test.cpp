@@ -57,14 +57,46 @@ TEST_F(JobStoreTest, FinishWritesEventAndRecordAndExpiryFromNow) {
 TEST_F(JobStoreTest, RemoveAndCleanUpLeaveNothingHalf) {
   const std::string id = create();
   const std::string other = create();
-  ASSERT_TRUE(m_jobs.remove(id));
+  ASSERT_TRUE(m_jobs.discard(id));
   EXPECT_EQ(m_jobs.record(id).error().code(), ErrorCode::no_job);
   std::filesystem::create_directories(m_dir.path() / "jobs" / ".jhalfmade" / "logs");
   ASSERT_TRUE(m_jobs.clean_up());
+  const auto discarded = m_jobs.discarded().value();
+  ASSERT_EQ(discarded.size(), 1u) << "a start does not wait for the deletion of something large";
+  ASSERT_TRUE(m_disk.remove_tree(discarded[0]));
   std::vector<std::string> left;
   for (const auto found = m_disk.list(m_dir / "jobs").value(); const DirEntry& each : found)
     left.push_back(each.name);
   EXPECT_EQ(left, std::vector<std::string>{other});
+}
+
+TEST_F(JobStoreTest, TheSameSubmitKeyIsTheSameJobAndSurvivesARestart) {
+  JobSpec spec = spec_of(Digest());
+  EXPECT_FALSE(m_jobs.submitted_before(spec).value()) << "without a key every submission is a job of its own";
+  spec.submit_key = std::string(32, 'a');
+  EXPECT_FALSE(m_jobs.submitted_before(spec).value());
+  const std::string id = m_jobs.create(spec).value();
+  EXPECT_EQ(m_jobs.submitted_before(spec).value(), id);
+  JobStore restarted(m_disk, m_clock, m_dir / "jobs", "boot-2");
+  EXPECT_EQ(restarted.submitted_before(spec).value(), id);
+  JobSpec other = spec;
+  other.project = "another";
+  EXPECT_EQ(m_jobs.submitted_before(other).error().code(), ErrorCode::remote_refused);
+  other.submit_key = std::string(32, 'b');
+  EXPECT_FALSE(m_jobs.submitted_before(other).value());
+  ASSERT_TRUE(m_jobs.discard(id));
+  EXPECT_EQ(m_jobs.create(spec).value(), id) << "after the job was forgotten the key is free again";
+}
+
+TEST_F(JobStoreTest, ASubmitKeyThatIsNoneIsRefused) {
+  nlohmann::json spec = to_json(spec_of(Digest()));
+  EXPECT_FALSE(spec.contains("submit_key")) << "an older daemon sees what it always saw";
+  for (const std::string& key : {std::string("x"), std::string(32, 'A'), std::string(33, 'a'), std::string("../../../../../../../../../../../")}) {
+    spec["submit_key"] = key;
+    EXPECT_FALSE(job_spec_from_json(spec).has_value()) << key;
+  }
+  spec["submit_key"] = std::string(32, 'a');
+  EXPECT_EQ(to_json(job_spec_from_json(spec).value()), spec);
 }
 
 TEST_F(JobStoreTest, NothingOutsideTheOfferIsRead) {

@@ -58,6 +58,22 @@ TEST_F(Restart, AJobWhoseShimWasKilledIsLostAndNothingOfItRunsOn) {
   EXPECT_EQ(wait_for_end(*client, client->submit(job_of("print('after')\n")).value()).state, JobState::succeeded);
 }
 
+TEST_F(Restart, ASubmissionWhoseAnswerWasLostIsFoundAgainByItsKey) {
+  JobSpec spec = job_of("print('once')\n");
+  spec.submit_key = std::string(32, 'e');
+  RawClient raw(state(), true);
+  raw.request("job.submit", {{"spec", to_json(spec)}});
+  const std::filesystem::path folder = job_paths(job_id_of_key(spec.submit_key)).root;
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder); }));
+  kill_daemon(); // the answer may or may not have been written; nobody has read it
+  const auto client = connect();
+  const std::string job = client->submit(spec).value();
+  EXPECT_EQ(folder.filename(), job);
+  EXPECT_EQ(client->list().value().size(), 1u);
+  EXPECT_EQ(wait_for_end(*client, job).state, JobState::succeeded);
+  EXPECT_EQ(whole_log(*client, job, "run.stdout"), "once\n");
+}
+
 TEST_F(Restart, CancelWorksAcrossARestart) {
   const JobSpec spec = job_of("import time\nprint('started', flush=True)\ntime.sleep(600)\n");
   auto client = connect();

@@ -17,7 +17,16 @@ protected:
   JobSweep sweep() {
     const JobSweep jobs = sweep_jobs(m_disk, m_jobs, m_clock.now()).value();
     const auto expired = expired_snapshots(m_snapshots, jobs, m_clock.now(), k_grace).value();
-    EXPECT_TRUE(sweep_store(m_snapshots, m_blobs, expired, m_clock.now(), k_grace).has_value());
+    std::unordered_set<Digest> doomed;
+    for (const Digest& each : expired)
+      EXPECT_TRUE(remove_expired(m_snapshots, each, doomed).has_value());
+    UselessChunks useless = find_useless(m_snapshots, m_blobs, doomed, m_clock.now(), k_grace).value();
+    while (!useless.chunks.empty()) {
+      const auto removed = remove_useless(m_snapshots, m_blobs, useless, 1);
+      EXPECT_TRUE(removed.has_value());
+      if (!removed)
+        break;
+    }
     return jobs;
   }
   [[nodiscard]] bool has_blob(std::string_view content) const { return m_blobs.has(sha256(content), content.size()); }
@@ -74,6 +83,20 @@ TEST_F(RetentionTest, AnOfferKeepsItsChunks) {
   m_clock.advance(k_grace + 10s);
   (void)sweep();
   EXPECT_TRUE(has_blob("on offer"));
+}
+
+TEST_F(RetentionTest, AnOfferMadeWhileOldChunksAreRemovedKeepsItsOwn) {
+  ASSERT_TRUE(store({{"a", "old 1"}, {"b", "old 2"}, {"c", "old 3"}}));
+  m_clock.advance(k_grace + 10s);
+  UselessChunks useless = find_useless(m_snapshots, m_blobs, {}, m_clock.now(), k_grace).value();
+  ASSERT_EQ(useless.chunks.size(), 3u);
+  EXPECT_EQ(remove_useless(m_snapshots, m_blobs, useless, 1).value(), 1u);
+  const std::string wanted = has_blob("old 2") ? "old 2" : "old 3";
+  const auto offer = std::make_shared<const Manifest>(manifest_of({{"b", wanted}}));
+  m_snapshots.pin(offer);
+  ASSERT_TRUE(m_snapshots.missing(*offer).empty()) << "the client was told that the host has it";
+  EXPECT_EQ(remove_useless(m_snapshots, m_blobs, useless, 10).value(), 1u);
+  EXPECT_TRUE(has_blob(wanted));
 }
 
 TEST_F(RetentionTest, UnusedAndHalfMadeEnvironmentsGo) {

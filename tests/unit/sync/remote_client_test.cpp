@@ -135,6 +135,7 @@ TEST(RemoteClient, TheOtherMessages) {
     side.result(side.next_request(), {{"size_bytes", 5}, {"end", true}});
     side.send_frame(FrameType::data, "hello");
     side.result(side.next_request(), json::object());
+    side.result(side.next_request(), json::object());
     side.wait_for_the_end();
   });
   const auto facts = far.client->host_facts();
@@ -150,6 +151,7 @@ TEST(RemoteClient, TheOtherMessages) {
   const auto part = far.client->fetch(k_job, names[1], 0, 100);
   ASSERT_TRUE(part.has_value()) << part.error().chain();
   EXPECT_EQ(std::string(part->bytes.begin(), part->bytes.end()), "hello");
+  EXPECT_TRUE(far.client->ping().has_value());
   EXPECT_TRUE(far.client->stop().has_value());
 }
 
