@@ -5,6 +5,7 @@
 #include "common/version.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -37,12 +38,13 @@ std::unique_ptr<Built> build() {
       if (!groups.contains(group)) {
         groups[group] = app.add_subcommand(group, std::string(k_groups.at(group)));
         groups[group]->require_subcommand(1);
+        groups[group]->footer("Example: " + std::string(entry.example));
       }
       parent = groups[group];
       name = name.substr(space + 1);
     }
     CLI::App* sub = parent->add_subcommand(std::string(name), std::string(entry.summary));
-    sub->footer("Example: " + std::string(entry.example));
+    sub->footer("Example: " + std::string(entry.example) + "\nWith --json: one JSON object on standard output, also for an error.");
     std::unique_ptr<Command> command = entry.make();
     command->declare(*sub);
     built->commands.emplace_back(sub, std::move(command));
@@ -50,27 +52,69 @@ std::unique_ptr<Built> build() {
   return built;
 }
 
-Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& arguments) {
-  std::string hint = "remotemac --help";
-  std::vector<std::string> known;
-  for (const CommandEntry& entry : command_list())
-    known.emplace_back(entry.name.substr(0, entry.name.find(' ')));
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    if (arguments[i].starts_with("-"))
-      continue;
-    if (std::find(known.begin(), known.end(), arguments[i]) != known.end()) {
-      hint = "remotemac " + arguments[i] + " --help";
-      break;
-    }
-    const std::string near = nearest(arguments[i], known);
-    return Error(ErrorCode::usage, "'" + clean_line(arguments[i], 100) + "' is not a command", near.empty() ? "the commands are listed by: remotemac --help" : "did you mean '" + near + "'?");
+// The names of commands, or of those of one group.
+std::vector<std::string> command_names(const std::string& group) {
+  std::vector<std::string> out;
+  for (const CommandEntry& entry : command_list()) {
+    const std::string_view name = entry.name;
+    const std::size_t space = name.find(' ');
+    if (group.empty())
+      out.emplace_back(name.substr(0, space));
+    else if (space != std::string_view::npos && name.substr(0, space) == group)
+      out.emplace_back(name.substr(space + 1));
   }
-  return Error(ErrorCode::usage, clean_line(error.what(), 500), hint);
+  return out;
+}
+
+Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& arguments) {
+  std::string path;  // the command so far
+  std::string group; // of which the next word must be a command
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word.starts_with("-"))
+      continue;
+    const std::vector<std::string> known = command_names(group);
+    const std::string shown = (group.empty() ? "" : group + " ") + clean_line(word, 100);
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      const std::string near = nearest(word, known);
+      return Error(ErrorCode::usage, "'" + shown + "' is not a command", near.empty() ? "the commands are listed by: remotemac" + (group.empty() ? "" : " " + group) + " --help" : "did you mean '" + (group.empty() ? "" : group + " ") + near + "'?");
+    }
+    path += " " + word;
+    if (!group.empty() || !k_groups.contains(word))
+      break;
+    group = word;
+  }
+  if (path.empty())
+    return Error(ErrorCode::usage, "no command was given", "the commands are listed by: remotemac --help; start with: remotemac init");
+  if (path == " " + group)
+    return Error(ErrorCode::usage, "'" + group + "' needs one of: " + join(command_names(group), ", "), "remotemac " + group + " --help");
+  return Error(ErrorCode::usage, clean_line(error.what(), 500), "remotemac" + path + " --help");
+}
+
+// "--flag=" gives the empty value; CLI11 would take the next argument for it.
+std::vector<std::string> with_empty_values(const std::vector<std::string>& arguments) {
+  std::vector<std::string> out;
+  for (const std::string& argument : arguments) {
+    const bool empty = argument.size() > 3 && argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+    out.push_back(empty ? argument.substr(0, argument.size() - 1) : argument);
+    if (empty)
+      out.emplace_back();
+  }
+  return out;
+}
+
+Colour colour_from_word(std::string_view word) { return word == "always" ? Colour::always : word == "never" ? Colour::never : Colour::automatic; }
+
+// Until the settings are read.
+Colour colour_from_environment() {
+  const char* value = std::getenv("REMOTEMAC_COLOUR");
+  return colour_from_word(value == nullptr ? "auto" : value);
 }
 
 Result<int> dispatch(Built& built, Output& out, Interrupts& interrupts) {
   RM_ASSIGN(const Paths paths, Paths::from_environment());
   RM_ASSIGN(const Config config, Config::load(paths.config / "config.toml"));
+  out.set_colour(colour_from_word(config.text("output.colour")));
   const SystemClock clock;
   PosixProcessRunner processes;
   std::error_code ignored;
@@ -82,17 +126,13 @@ Result<int> dispatch(Built& built, Output& out, Interrupts& interrupts) {
   return Error(ErrorCode::usage, "no command was given", "remotemac --help");
 }
 
-Colour colour_from_environment() {
-  const char* value = std::getenv("REMOTEMAC_COLOUR");
-  const std::string_view word = value == nullptr ? "auto" : value;
-  return word == "always" ? Colour::always : word == "never" ? Colour::never : Colour::automatic;
-}
 } // namespace
 
 int run_app(const std::vector<std::string>& arguments) {
   Interrupts& interrupts = Interrupts::install();
   const std::unique_ptr<Built> built = build();
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  std::vector<std::string> reversed = with_empty_values(arguments);
+  std::reverse(reversed.begin(), reversed.end());
   reversed.pop_back();
   try {
     built->app->parse(reversed);
@@ -106,7 +146,11 @@ int run_app(const std::vector<std::string>& arguments) {
   }
   Output out(built->json ? OutputForm::json : OutputForm::people, colour_from_environment());
   try {
-    const Result<int> status = dispatch(*built, out, interrupts);
+    if (built->json)
+      interrupts.set_json();
+    Result<int> status = dispatch(*built, out, interrupts);
+    if (Result<void> printed = out.finish(); status && !printed)
+      status = std::move(printed).error();
     if (status)
       return *status;
     out.fail(status.error());

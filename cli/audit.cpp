@@ -79,9 +79,11 @@ Result<void> audit_transfer_finished(Context& context, const HostRecord& host, c
   return append(context, "transfer-finished", {{"host", {{"name", host.name}, {"local", host.is_local()}}}, {"snapshot", snapshot}, {"bytes_sent", sent_bytes}, {"chunks_sent", chunks}});
 }
 
-Result<void> audit_refusal(Context& context, const HostRecord& host, const policies::Judgement& judgement, const std::string& purpose, const std::string& project) {
-  return append(context, "transfer-refused",
-                {{"host", host_fields(host)}, {"refusals", refusals(judgement)}, {"totals", totals(judgement)}, {"policy_digest", judgement.policy_digest}, {"purpose", purpose}, {"project", project}});
+Result<void> audit_refusal(Context& context, const HostRecord& host, const policies::Judgement& judgement, const OutgoingVerdict& outgoing, const std::string& purpose, const std::string& project) {
+  json fields{{"host", host_fields(host)}, {"refusals", refusals(judgement)}, {"totals", totals(judgement)}, {"policy_digest", judgement.policy_digest}, {"purpose", purpose}, {"project", project}};
+  if (!outgoing.allowed)
+    fields["command_refused"] = outgoing.kinds;
+  return append(context, "transfer-refused", std::move(fields));
 }
 
 } // namespace remotemac::cli

@@ -9,6 +9,7 @@
 #include "common/text.h"
 #include "policies/rule_file.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace remotemac::cli {
@@ -39,11 +40,8 @@ CheckResult check_disk(Context& context) {
 }
 
 CheckResult check_daemon_binary(Context& context) {
-  PosixFileSystem disk;
-  const Result<Payload> payload = find_payload(context.executable, "Linux", "x86_64");
-  if (!disk.exists(context.executable.parent_path() / "remotemacd") && !payload)
-    return bad("daemon for host local", payload.error());
-  return good("daemon for host local", payload ? payload->version_name : "beside remotemac");
+  const Result<std::string> daemon = local_daemon(context);
+  return daemon ? good("daemon for host local", *daemon) : bad("daemon for host local", daemon.error());
 }
 
 CheckResult check_ssh_config(Context& context) {
@@ -53,12 +51,59 @@ CheckResult check_ssh_config(Context& context) {
     return {"ssh configuration", CheckStatus::bad, file + " does not exist", "correct the setting: remotemac config ssh.config PATH"};
   return good("ssh configuration", file.empty() ? "~/.ssh/config" : file);
 }
+const PayloadSystem k_mac{"Darwin", "arm64"};
+
+CheckResult payload_check(const std::filesystem::path& executable, const PayloadSystem& system) {
+  const std::string name = "programs for " + clean_line(system.system, 40) + " " + clean_line(system.machine, 40);
+  const Result<Payload> payload = find_payload(executable, system.system, system.machine);
+  if (!payload)
+    return bad(name, payload.error());
+  const auto workers = std::count_if(payload->files.begin(), payload->files.end(), [](const Payload::File& file) { return file.name.starts_with("remotemac-worker"); });
+  if (workers == 0)
+    return {name, CheckStatus::warning, payload->version_name + ", without a worker", "put remotemac-worker for that system beside its remotemacd: without it battery and replay are missing from the evidence"};
+  return good(name, payload->version_name + ", can be installed there");
+}
+
+CheckResult host_payload_check(const std::filesystem::path& executable, const HostRecord& host) {
+  const std::string name = "programs for host " + host.name;
+  const std::string again = "remotemac host add " + host.name + " " + clean_line(host.destination, 200) + " --replace";
+  if (host.system.empty() || host.machine.empty())
+    return {name, CheckStatus::skipped, "its system is not recorded", again};
+  const std::string system = clean_line(host.system, 40) + " " + clean_line(host.machine, 40);
+  const Result<Payload> payload = find_payload(executable, host.system, host.machine);
+  if (!payload)
+    return {name, CheckStatus::warning, system + ": " + payload.error().message() + "; what is installed there goes on working, but cannot be renewed", payload.error().hint()};
+  const std::string installed = std::filesystem::path(host.install_dir).filename().string();
+  if (installed != payload->version_name)
+    return {name, CheckStatus::warning, system + ": " + clean_line(installed, 80) + " is installed there, " + payload->version_name + " is here", again};
+  return good(name, system + ": " + payload->version_name + " is here and installed there");
+}
 } // namespace
+
+std::vector<CheckResult> check_payloads(const std::filesystem::path& executable, const std::vector<HostRecord>& hosts) {
+  std::vector<CheckResult> out;
+  bool mac = false;
+  for (const PayloadSystem& system : payload_systems(executable)) {
+    mac = mac || (system.system == k_mac.system && system.machine == k_mac.machine);
+    out.push_back(payload_check(executable, system));
+  }
+  if (!mac) {
+    const Result<Payload> missing = find_payload(executable, k_mac.system, k_mac.machine);
+    out.push_back({"programs for Darwin arm64", CheckStatus::warning, "not here: no real Mac can be set up from this machine", missing ? "" : "build remotemac's sources on a Mac, then " + missing.error().hint()});
+  }
+  for (const HostRecord& host : hosts) {
+    if (!host.is_local())
+      out.push_back(host_payload_check(executable, host));
+  }
+  return out;
+}
 
 std::vector<CheckResult> check_machine(Context& context) {
   std::vector<CheckResult> out{check_python(context), check_disk(context), check_daemon_binary(context), check_ssh_config(context)};
   const Result<HostStore> hosts = HostStore::load(context.paths, context.config);
   out.push_back(hosts ? good("hosts", std::to_string(hosts->hosts().size() - 1) + " besides local") : bad("hosts", hosts.error()));
+  for (CheckResult& each : check_payloads(context.executable, hosts ? hosts->hosts() : std::vector<HostRecord>()))
+    out.push_back(std::move(each));
   return out;
 }
 

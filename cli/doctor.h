@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/hosts.h"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct CheckResult {
 };
 
 [[nodiscard]] std::vector<CheckResult> check_machine(Context& context);
+// Which systems programs are here for (a real Mac is always named), and for each host whether they are here and current there.
+[[nodiscard]] std::vector<CheckResult> check_payloads(const std::filesystem::path& executable, const std::vector<HostRecord>& hosts);
 [[nodiscard]] std::vector<CheckResult> check_project(Context& context, const std::string& folder);
 [[nodiscard]] std::vector<CheckResult> check_host(Context& context, const HostRecord& host);
 

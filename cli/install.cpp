@@ -53,11 +53,34 @@ std::string value_of(const std::string& text, std::string_view key) {
   return {};
 }
 
-Result<Payload::File> payload_file(const std::filesystem::path& path) {
+std::vector<std::string> values_of(const std::string& text, std::string_view key) {
+  std::vector<std::string> out;
+  for (const std::string& line : split(text, '\n')) {
+    if (line.starts_with(std::string(key) + "="))
+      out.push_back(clean_line(line.substr(key.size() + 1), 1024));
+  }
+  return out;
+}
+
+// "Darwin arm64", "Linux x86_64", ... from the first bytes of an ELF or Mach-O program; "" when it is neither, or of a machine not known here.
+std::string program_system(std::string_view head) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(head[i]); };
+  if (head.size() >= 20 && head.starts_with("\x7f" "ELF"))
+    return byte(18) == 62 ? "Linux x86_64" : byte(18) == 183 ? "Linux aarch64" : "";
+  if (head.size() >= 8 && head.starts_with("\xcf\xfa\xed\xfe"))
+    return byte(4) == 0x0c ? "Darwin arm64" : byte(4) == 0x07 ? "Darwin x86_64" : "";
+  return "";
+}
+
+Result<Payload::File> payload_file(const std::filesystem::path& path, const std::string& wanted_system) {
   PosixFileSystem disk;
   RM_ASSIGN(const std::string bytes, disk.read_file(path, std::uint64_t{512} << 20));
+  if (const std::string found = program_system(bytes); !found.empty() && found != wanted_system)
+    return Error(ErrorCode::setup, path.filename().string() + " in " + path.parent_path().lexically_normal().string() + " is a program for " + found + ", not for " + wanted_system, "put the one that was built for " + wanted_system + " there");
   return Payload::File{path, path.filename().string(), sha256(bytes).hex(), bytes.size()};
 }
+
+std::filesystem::path payload_root(const std::filesystem::path& executable) { return executable.parent_path().parent_path() / "libexec" / "remotemac"; }
 
 // Composed by install_on_host below: `place`, and then one name where `place` ends with '/'.
 bool lies_at(const std::string& folder, std::string_view place) {
@@ -92,16 +115,36 @@ Result<RemoteProbe> probe_host(sync::Transport& transport) {
   return probe;
 }
 
+PayloadSystem own_system() {
+  utsname own{};
+  ::uname(&own);
+  return {own.sysname, own.machine};
+}
+
+std::vector<PayloadSystem> payload_systems(const std::filesystem::path& executable) {
+  PosixFileSystem disk;
+  std::vector<PayloadSystem> out;
+  if (const Result<std::vector<DirEntry>> entries = disk.list(payload_root(executable))) {
+    for (const DirEntry& entry : *entries) {
+      const std::size_t dash = entry.name.find('-');
+      if (dash != std::string::npos && disk.exists(payload_root(executable) / entry.name / "remotemacd"))
+        out.push_back({entry.name.substr(0, dash), entry.name.substr(dash + 1)});
+    }
+  }
+  PayloadSystem own = own_system();
+  const bool listed = std::any_of(out.begin(), out.end(), [&](const PayloadSystem& each) { return each.system == own.system && each.machine == own.machine; });
+  if (!listed && disk.exists(executable.parent_path() / "remotemacd"))
+    out.push_back(std::move(own));
+  return out;
+}
+
 Result<Payload> find_payload(const std::filesystem::path& executable, const std::string& system, const std::string& machine) {
   // Both are what the host says, and become the name of a folder here.
   if ((system + machine).find('/') != std::string::npos)
     return Error(ErrorCode::setup, "the host calls itself '" + clean_line(system, 40) + "' '" + clean_line(machine, 40) + "', which cannot be a system's name", "check what uname prints there");
-  const std::filesystem::path here = executable.parent_path();
-  utsname own{};
-  ::uname(&own);
-  std::vector<std::filesystem::path> folders{here.parent_path() / "libexec" / "remotemac" / (system + "-" + machine)};
-  if (system == own.sysname && machine == own.machine)
-    folders.push_back(here);
+  std::vector<std::filesystem::path> folders{payload_root(executable) / (system + "-" + machine)};
+  if (const PayloadSystem own = own_system(); system == own.system && machine == own.machine)
+    folders.push_back(executable.parent_path());
   PosixFileSystem disk;
   for (const std::filesystem::path& folder : folders) {
     if (!disk.exists(folder / "remotemacd"))
@@ -112,7 +155,7 @@ Result<Payload> find_payload(const std::filesystem::path& executable, const std:
     for (const DirEntry& entry : entries) {
       if (entry.kind != EntryKind::file || (entry.name != "remotemacd" && !entry.name.starts_with("remotemac-worker")))
         continue;
-      RM_ASSIGN(Payload::File file, payload_file(folder / entry.name));
+      RM_ASSIGN(Payload::File file, payload_file(folder / entry.name, system + " " + machine));
       all.update(file.name + "\n" + file.sha256 + "\n");
       payload.files.push_back(std::move(file));
     }
@@ -152,7 +195,48 @@ Result<Installed> install_on_host(sync::Transport& transport, const RemoteProbe&
   return out;
 }
 
-Result<void> remove_from_host(sync::Transport& transport, const std::string& install_dir, const std::string& state_dir) {
+namespace {
+// What install_on_host makes, and nothing else: folders <version>-<12 hex digits> of the install root with our programs (and what an interrupted
+// upload left, .remotemac*). `root` and `state` are set before it. Prints found=, left= (ours, still there) and other= (not ours).
+constexpr const char* k_removal_script = R"sh(
+there() { [ -e "$1" ] || [ -h "$1" ]; }
+ours() {
+  case "${1##*/}" in
+  [0-9]*-[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]) [ -d "$1" ] && [ ! -h "$1" ] ;;
+  *) false ;;
+  esac
+}
+if there "$state"; then echo "found=$state"; fi
+if [ ! -h "$state" ]; then chmod -R u+w "$state" 2>/dev/null; fi
+rm -rf "$state"
+for d in "$root"/*; do
+  ours "$d" || continue
+  echo "found=$d"
+  chmod u+w "$d" 2>/dev/null
+  rm -f "$d"/remotemacd "$d"/remotemac-worker* "$d"/.remotemac*
+  rmdir "$d" 2>/dev/null
+done
+rmdir "$root" 2>/dev/null
+if there "$state"; then echo "left=$state"; fi
+for d in "$root"/* "$root"/.[!.]*; do
+  there "$d" || continue
+  if [ "$d" = "$state" ]; then continue; fi
+  if ! ours "$d"; then echo "other=$d"; continue; fi
+  empty=yes
+  for f in "$d"/* "$d"/.[!.]*; do
+    there "$f" || continue
+    empty=no
+    case "${f##*/}" in
+    remotemacd | remotemac-worker* | .remotemac*) echo "left=$f" ;;
+    *) echo "other=$f" ;;
+    esac
+  done
+  if [ $empty = yes ]; then echo "left=$d"; fi
+done
+true)sh";
+} // namespace
+
+Result<Removed> remove_from_host(sync::Transport& transport, const std::string& install_dir, const std::string& state_dir) {
   // Both were composed by install_on_host; anything else in hosts.toml (a hand edit) must not make us delete a stranger's folder.
   const bool known_install = lies_at(install_dir, k_install_linux) || lies_at(install_dir, k_install_mac);
   const bool known_state = lies_at(state_dir, k_state_linux) || lies_at(state_dir, k_state_mac);
@@ -160,12 +244,16 @@ Result<void> remove_from_host(sync::Transport& transport, const std::string& ins
     if (!known)
       return Error(ErrorCode::config, "'" + clean_line(folder, 300) + "' does not look like a folder of remotemac; it is not deleted", "correct hosts.toml, or delete it by hand");
   }
-  const std::string script = "chmod -R u+w " + shell_quote(state_dir) + " 2>/dev/null; rm -rf " + shell_quote(install_dir) + " " + shell_quote(state_dir) + "; for f in " + shell_quote(install_dir) + " " +
-                             shell_quote(state_dir) + "; do [ -e \"$f\" ] && echo \"left=$f\"; done; true";
-  RM_ASSIGN(const Marked answer, run_marked(transport, script, "deleting on the host", k_removal));
-  if (const std::string left = value_of(answer.text, "left"); !left.empty())
-    return Error(ErrorCode::setup, "not everything could be deleted on the host: " + left + " is still there", "delete it by hand there");
-  return ok();
+  const std::string root = std::filesystem::path(install_dir).parent_path().string();
+  RM_ASSIGN(const Marked answer, run_marked(transport, "root=" + shell_quote(root) + "; state=" + shell_quote(state_dir) + k_removal_script, "deleting on the host", k_removal));
+  const std::vector<std::string> left = values_of(answer.text, "left");
+  if (!left.empty())
+    return Error(ErrorCode::setup, "not everything could be deleted on the host; still there: " + join(left, ", "), "see there who holds it (permissions, a running program), then run the command again");
+  Removed out{values_of(answer.text, "found"), values_of(answer.text, "other")};
+  std::erase_if(out.deleted, [&](const std::string& folder) { // not empty: it holds what is not ours
+    return std::any_of(out.foreign.begin(), out.foreign.end(), [&](const std::string& each) { return each.starts_with(folder + "/"); });
+  });
+  return out;
 }
 
 } // namespace remotemac::cli

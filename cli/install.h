@@ -33,7 +33,17 @@ struct Payload {
   std::string version_name; // <version>-<12 hex digits over all files>
 };
 
-// Binaries for that system: beside remotemac (same system) or in ../libexec/remotemac/<system>-<machine>/.
+// Systems for which binaries are there, whether or not they are good: beside remotemac (its own system) and in
+// ../libexec/remotemac/<system>-<machine>/.
+struct PayloadSystem {
+  std::string system;
+  std::string machine;
+};
+[[nodiscard]] std::vector<PayloadSystem> payload_systems(const std::filesystem::path& executable);
+[[nodiscard]] PayloadSystem own_system();
+
+// Binaries for that system: ../libexec/remotemac/<system>-<machine>/, or beside remotemac (same system). Error setup when there are none, or
+// when they are programs for another system.
 [[nodiscard]] Result<Payload> find_payload(const std::filesystem::path& executable, const std::string& system, const std::string& machine);
 
 struct Installed {
@@ -44,7 +54,13 @@ struct Installed {
 
 using InstallProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 [[nodiscard]] Result<Installed> install_on_host(sync::Transport& transport, const RemoteProbe& probe, const Payload& payload, const InstallProgress& progress);
-// Deletes the install folder and lists again; error setup when something is left.
-[[nodiscard]] Result<void> remove_from_host(sync::Transport& transport, const std::string& install_dir, const std::string& state_dir);
+
+struct Removed {
+  std::vector<std::string> deleted; // folders that were there and are gone: every version, and the state
+  std::vector<std::string> foreign; // seen beside or inside them, not made by remotemac: left alone
+};
+// Deletes the state folder and every version folder beside install_dir (also of earlier releases), file by file what install_on_host puts
+// there, and lists again. Error setup that names what of ours is left.
+[[nodiscard]] Result<Removed> remove_from_host(sync::Transport& transport, const std::string& install_dir, const std::string& state_dir);
 
 } // namespace remotemac::cli

@@ -1,9 +1,11 @@
 #include "cli/interrupt.h"
 
-#include "common/error.h"
+#include "cli/output.h"
+#include "common/json.h"
 
 #include <csignal>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <pthread.h>
 #include <thread>
 #include <unistd.h>
@@ -55,6 +57,10 @@ void Interrupts::watch() {
     if (m_asking.load())
       ::tcsetattr(STDIN_FILENO, TCSANOW, &m_terminal);
     const auto situation = std::atomic_load(&m_situation);
+    if (m_json.load()) {
+      std::printf("%s\n", dump_json(error_json(Error(ErrorCode::interrupted, "interrupted; " + *situation))).c_str());
+      std::fflush(stdout);
+    }
     std::fprintf(stderr, "\nerror: interrupted; %s [interrupted]\n", situation->c_str());
     std::fflush(stderr);
     _exit(exit_status(ErrorCode::interrupted));

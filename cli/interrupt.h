@@ -15,6 +15,8 @@ public:
   static Interrupts& install();
   [[nodiscard]] int count() const { return m_count.load(); }
   [[nodiscard]] bool stop_asked() const { return m_count.load() > 0; }
+  // Under --json the end by Ctrl-C is an object on standard output too.
+  void set_json() { m_json.store(true); }
   // What the user is told when a phase has to be broken off, for example "nothing was sent".
   void set_situation(std::string text);
 
@@ -47,6 +49,7 @@ private:
   std::atomic<int> m_count{0};
   std::atomic<bool> m_attached{false};
   std::atomic<bool> m_asking{false};
+  std::atomic<bool> m_json{false};
   termios m_terminal{}; // how it was; written before m_asking
   std::shared_ptr<const std::string> m_situation;
 };

@@ -26,4 +26,14 @@ enum class WithReplay { no, yes };
 // Everything in a specification that a person wrote, as one text: it leaves as a control message and is inspected like a file.
 [[nodiscard]] std::string outgoing_text(const JobSpec& spec);
 
+// What the gate says about it. No matched values.
+struct OutgoingVerdict {
+  bool allowed = true;
+  std::string reason; // kind, count and where it stands in remotemac.toml: "1 password or API key ([run] env WANDB_API_KEY)"
+  std::string kinds;  // kind and count alone, for the audit log
+};
+[[nodiscard]] OutgoingVerdict judge_outgoing(const JobSpec& spec);
+// Of the whole project: what a run or a reference of it would carry beside the files.
+[[nodiscard]] OutgoingVerdict judge_outgoing(const ProjectFile& project);
+
 } // namespace remotemac::cli

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -38,17 +39,35 @@ std::string painted(std::string_view text, Tone tone, bool on) {
     return std::string(text);
   return std::string("\x1b[") + code + "m" + std::string(text) + "\x1b[0m";
 }
+
+int columns_of(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 100;
+}
 } // namespace
+
+nlohmann::json error_json(const Error& error) {
+  return {{"error", {{"code", code_name(error.code())}, {"message", error.chain()}, {"hint", error.hint()}, {"exit_status", exit_status(error.code())}}}};
+}
 
 Output::Output(OutputForm form, Colour colour)
     : m_form(form), m_colour_stdout(form == OutputForm::people && wants_colour(colour, STDOUT_FILENO)), m_colour_stderr(wants_colour(colour, STDERR_FILENO)),
       m_stderr_terminal(::isatty(STDERR_FILENO) == 1), m_stdin_terminal(::isatty(STDIN_FILENO) == 1) {}
 
-int Output::width() const {
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
-    return size.ws_col;
-  return 100;
+void Output::set_colour(Colour colour) {
+  m_colour_stdout = m_form == OutputForm::people && wants_colour(colour, STDOUT_FILENO);
+  m_colour_stderr = wants_colour(colour, STDERR_FILENO);
+}
+
+int Output::width() const { return columns_of(STDOUT_FILENO); }
+
+Result<void> Output::finish() {
+  std::cout.flush();
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  const bool reader_left = ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+  if (!std::cout && !reader_left)
+    return Error(ErrorCode::io, "standard output did not take everything that was to be printed", "see where it goes (a full disk?), then run the command again");
+  return ok();
 }
 
 void Output::line(std::string_view text) {
@@ -73,7 +92,7 @@ void Output::warn(std::string_view text) { note(painted("warning: ", Tone::warni
 void Output::fail(const Error& error) {
   if (m_line_open)
     phase_done("broke off");
-  json({{"error", {{"code", code_name(error.code())}, {"message", error.chain()}, {"hint", error.hint()}, {"exit_status", exit_status(error.code())}}}});
+  json(error_json(error));
   note(painted("error: ", Tone::bad, m_colour_stderr) + error.chain() + painted(" [" + std::string(code_name(error.code())) + "]", Tone::faint, m_colour_stderr));
   if (!error.hint().empty())
     note(painted("  try: ", Tone::strong, m_colour_stderr) + clean_text(error.hint()));
@@ -86,9 +105,12 @@ void Output::show(std::string_view text, bool last) {
     return;
   if (m_stderr_terminal) {
     std::string fitted(text);
-    const auto columns = static_cast<std::size_t>(width() - 1);
-    if (!last && fitted.size() > columns)
+    auto columns = static_cast<std::size_t>(columns_of(STDERR_FILENO) - 1);
+    if (!last && fitted.size() > columns) {
+      while (columns > 0 && (static_cast<unsigned char>(fitted[columns]) & 0xC0) == 0x80) // never within a character
+        --columns;
       fitted.resize(columns);
+    }
     std::cerr << "\r\x1b[K" << fitted << (last ? "\n" : "") << std::flush;
     m_line_open = !last;
   } else if (last) {
@@ -151,7 +173,7 @@ Result<std::string> Output::ask(std::string_view question, std::string_view flag
   std::cerr << question << " " << std::flush;
   std::string answer;
   if (!std::getline(std::cin, answer))
-    return Error(ErrorCode::interrupted, "no answer was given");
+    return Error(ErrorCode::interrupted, "no answer was given", "run the command again, or give it by flag: " + std::string(flag));
   return std::string(trim(answer));
 }
 

@@ -15,16 +15,20 @@ namespace remotemac::cli {
 
 enum class OutputForm { people, json };
 enum class Colour { never, automatic, always };
+// What --json prints instead of a result.
+[[nodiscard]] nlohmann::json error_json(const Error& error);
+
 enum class Tone { plain, good, warning, bad, faint, strong };
 
 class Output {
 public:
   Output(OutputForm form, Colour colour);
+  void set_colour(Colour colour); // once the settings are read
 
   [[nodiscard]] bool is_json() const { return m_form == OutputForm::json; }
   [[nodiscard]] bool colour_on_stdout() const { return m_colour_stdout; }
   [[nodiscard]] bool stdin_is_terminal() const { return m_stdin_terminal; }
-  [[nodiscard]] int width() const; // columns of the terminal, 100 when unknown
+  [[nodiscard]] int width() const; // columns of the terminal on stdout, 100 when unknown
 
   void line(std::string_view text = {});           // stdout; nothing under --json
   void json(const nlohmann::json& value);          // stdout; nothing unless --json
@@ -34,11 +38,15 @@ public:
   [[nodiscard]] std::string paint(std::string_view text, Tone tone) const; // colour only where stdout is a terminal
 
   // One phase of long work: "sync  1 204 of 20 000 files  31.0 MB  12.4 MB/s  about 3 s left". On a terminal the line is rewritten (at
-  // most ten times a second), elsewhere only begin and end are printed. finish() leaves one line.
+  // most ten times a second), elsewhere only its end is printed. phase_done() leaves one line.
   void phase(std::string_view name, std::string_view text);
   void phase_progress(std::uint64_t done, std::uint64_t total, std::string_view unit);
   void phase_text(std::string_view text);
   void phase_done(std::string_view text);
+
+  // What was printed has arrived: error io when standard output did not take all of it (a full disk). A reader that has seen enough and
+  // left (head, a pager) is none.
+  [[nodiscard]] Result<void> finish();
 
   // Asks on the terminal; error usage when there is none (`flag` says what to give instead).
   [[nodiscard]] Result<std::string> ask(std::string_view question, std::string_view flag);

@@ -1,5 +1,6 @@
 #include "cli/remote.h"
 
+#include "cli/install.h"
 #include "common/text.h"
 #include "sync/local_transport.h"
 
@@ -13,21 +14,19 @@ sync::AskSecret asker(Context& context) {
     return context.out.ask_secret(clean_line(question), echo == sync::Echo::yes);
   };
 }
+} // namespace
 
-// The daemon of host local lies beside this program, or where an installation puts it.
 Result<std::string> local_daemon(const Context& context) {
-  const std::filesystem::path beside = context.executable.parent_path() / "remotemacd";
+  const PayloadSystem own = own_system();
+  const std::filesystem::path here = context.executable.parent_path();
+  const std::filesystem::path libexec = here.parent_path() / "libexec" / "remotemac" / (own.system + "-" + own.machine);
   std::error_code ignored;
-  if (std::filesystem::exists(beside, ignored))
-    return beside.string();
-  const std::filesystem::path libexec = context.executable.parent_path().parent_path() / "libexec" / "remotemac";
-  for (const auto& folder : std::filesystem::directory_iterator(libexec, ignored)) {
-    if (std::filesystem::exists(folder.path() / "remotemacd", ignored) && folder.path().filename().string().starts_with("Linux"))
-      return (folder.path() / "remotemacd").string();
+  for (const std::filesystem::path& folder : {here, libexec}) {
+    if (std::filesystem::exists(folder / "remotemacd", ignored))
+      return (folder / "remotemacd").string();
   }
   return Error(ErrorCode::setup, "remotemacd is neither beside remotemac nor in " + libexec.string(), "install remotemac again; the two programs belong together");
 }
-} // namespace
 
 sync::SshOptions ssh_options(Context& context, const HostRecord& host) {
   sync::SshOptions options;

@@ -17,6 +17,8 @@ struct Session {
 
 // From the settings and the host's pins; asks for passphrases on a terminal.
 [[nodiscard]] sync::SshOptions ssh_options(Context& context, const HostRecord& host);
+// The daemon of host local: beside this program, or where an installation puts it.
+[[nodiscard]] Result<std::string> local_daemon(const Context& context);
 // Transport only: for installing and removing.
 [[nodiscard]] Result<std::unique_ptr<sync::Transport>> open_transport(Context& context, const HostRecord& host);
 [[nodiscard]] Result<Session> open_session(Context& context, const HostRecord& host);

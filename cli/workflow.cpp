@@ -7,6 +7,7 @@
 #include "common/text.h"
 #include "policies/judge_cache.h"
 #include "policies/rule_file.h"
+#include "sync/submit.h"
 #include "sync/uploader.h"
 
 #include <map>
@@ -16,6 +17,8 @@
 namespace remotemac::cli {
 namespace {
 using nlohmann::json;
+
+constexpr const char* k_outgoing_hint = "take it out of [run] in remotemac.toml (a secret belongs on neither side of a mini-run); look with: remotemac plan";
 
 policies::HostConditions conditions_of(const HostRecord& host) {
   policies::HostConditions out;
@@ -36,16 +39,16 @@ std::string host_key_of(const Session& session, const HostRecord& host) {
   return host.is_local() ? "this machine" : "";
 }
 
-Result<void> check_specification(const JobSpec& spec) {
-  const policies::TextVerdict verdict = policies::judge_text("the command, its arguments and environment", outgoing_text(spec));
-  if (!verdict.allowed)
-    return Error(ErrorCode::refused, "the run's command or environment would carry something that must not leave: " + verdict.reason, "change [run] command or env in remotemac.toml");
-  return ok();
-}
-
-Result<std::string> submit(Session& session, const JobSpec& spec) {
-  RM_TRY(check_specification(spec));
-  return session.client->submit(spec);
+Result<std::string> submit(Context& context, const HostRecord& host, Session& session, const JobSpec& spec) {
+  if (const OutgoingVerdict outgoing = judge_outgoing(spec); !outgoing.allowed) // stopped long before; the last look before it leaves
+    return Error(ErrorCode::refused, "the run's command or environment must not leave: " + outgoing.reason, k_outgoing_hint);
+  const sync::Reconnect reconnect = [&]() -> Result<sync::RemoteClient*> {
+    RM_ASSIGN(Session again, open_session(context, host));
+    session.client.reset(); // before the transport that it uses
+    session = std::move(again);
+    return session.client.get();
+  };
+  return sync::submit_once(*session.client, spec, reconnect);
 }
 
 Result<JobDone> follow_and_collect(Context& context, const ProjectFile& project, const HostRecord& host, RunStore& store, RunInfo info, Session& session) {
@@ -133,11 +136,10 @@ Result<policies::Judgement> judge_project(Context& context, const ProjectFile& p
 }
 
 Result<void> stop_if_refused(Context& context, const ProjectFile& project, const HostRecord& host, const policies::Judgement& judgement) {
-  if (judgement.totals.refused == 0 && judgement.totals.approved > 0)
+  const OutgoingVerdict outgoing = judge_outgoing(project);
+  if (judgement.totals.refused == 0 && judgement.totals.approved > 0 && outgoing.allowed)
     return ok();
-  RM_TRY(audit_refusal(context, host, judgement, project.purpose, project.name));
-  if (judgement.totals.refused == 0)
-    return Error(ErrorCode::refused, "nothing may leave: no file of this project is declared and allowed", "declare in remotemac.toml what may leave ([[data]]), then look at: remotemac plan");
+  RM_TRY(audit_refusal(context, host, judgement, outgoing, project.purpose, project.name));
   std::size_t shown = 0;
   for (const policies::FileDecision& decision : judgement.decisions) {
     if (decision.verdict != policies::FileVerdict::refused)
@@ -146,6 +148,12 @@ Result<void> stop_if_refused(Context& context, const ProjectFile& project, const
       break;
     context.out.note("refused     " + clean_line(decision.path) + ": " + clean_line(decision.reason) + "  [" + decision.rule + "]");
   }
+  if (!outgoing.allowed) {
+    context.out.note("refused     command and environment: " + clean_line(outgoing.reason));
+    return Error(ErrorCode::refused, "the run's command or environment" + (judgement.totals.refused > 0 ? " and " + std::to_string(judgement.totals.refused) + " declared files" : std::string()) + " must not leave; nothing was sent, no connection was made", k_outgoing_hint);
+  }
+  if (judgement.totals.refused == 0)
+    return Error(ErrorCode::refused, "nothing may leave: no file of this project is declared and allowed", "declare in remotemac.toml what may leave ([[data]]), then look at: remotemac plan");
   return Error(ErrorCode::refused, std::to_string(judgement.totals.refused) + " declared files must not leave; nothing was sent, no connection was made",
                "exclude them ([[exclude]] paths in remotemac.toml) or narrow include; the whole list: remotemac plan");
 }
@@ -154,7 +162,6 @@ Result<JobDone> run_job(Context& context, const ProjectFile& project, const Host
   RM_ASSIGN(const policies::Judgement judgement, judge_project(context, project, host, request.generated));
   RM_TRY(stop_if_refused(context, project, host, judgement));
   const JobSpec spec = request.plan(host, judgement.approved.manifest().digest());
-  RM_TRY(check_specification(spec)); // before any connection, as for the files
   RM_ASSIGN(RunStore store, RunStore::open(project.root));
   RM_ASSIGN(RunInfo info, store.create(request.kind, host.name, rfc3339(context.clock.now())));
   const Manifest& manifest = judgement.approved.manifest();
@@ -186,7 +193,7 @@ Result<JobDone> run_job(Context& context, const ProjectFile& project, const Host
   info.parts["transfer"] = {{"files", pushed.files}, {"bytes_total", pushed.bytes_total}, {"bytes_sent", pushed.bytes_sent}, {"chunks_sent", pushed.chunks_sent}, {"chunks_present", pushed.chunks_present}, {"seconds", pushed.seconds}, {"snapshot", info.snapshot}, {"audited", true}};
   context.out.phase_done(std::to_string(pushed.files) + " files, " + human_bytes(pushed.bytes_sent) + " sent, " + std::to_string(pushed.chunks_present) + " chunks were there already");
 
-  RM_ASSIGN_WHILE("submitting the job", info.job, submit(session, spec));
+  RM_ASSIGN_WHILE("submitting the job", info.job, submit(context, host, session, spec));
   info.state = "submitted";
   RM_TRY(store.save(info));
   RM_TRY(remember_job(context.paths, {info.job, host.name, project.root, info.id, info.kind}));

@@ -28,9 +28,9 @@ struct JobDone {
   bool detached = false;
 };
 
-// The gate alone, with its progress line. A refusal is a value here (see refused()).
+// The gate alone, with its progress line. A refusal is a value here (see stop_if_refused).
 [[nodiscard]] Result<policies::Judgement> judge_project(Context& context, const ProjectFile& project, const HostRecord& host, const std::vector<policies::GeneratedFile>& generated);
-// Error refused that names the first files and what to write; also writes the refusal to the audit log.
+// Files, command and environment: error refused that names the first ones and what to write; also writes the refusal to the audit log.
 [[nodiscard]] Result<void> stop_if_refused(Context& context, const ProjectFile& project, const HostRecord& host, const policies::Judgement& judgement);
 
 [[nodiscard]] Result<JobDone> run_job(Context& context, const ProjectFile& project, const HostRecord& host, const JobRequest& request);

@@ -20,7 +20,7 @@ std::string describe(const json& record) {
   if (type == "transfer-finished")
     return (local ? "copied: " : "left: ") + human_bytes(static_cast<std::uint64_t>(json_int(record, "bytes_sent"))) + " in " + std::to_string(json_int(record, "chunks_sent")) + " chunks, snapshot " + snapshot;
   if (type == "transfer-refused")
-    return "refused: " + std::to_string(json_int(totals, "refused")) + " files, nothing sent, project " + clean_line(json_text(record, "project"), 80);
+    return "refused: " + std::to_string(json_int(totals, "refused")) + " files" + (json_text(record, "command_refused").empty() ? "" : " and the command or environment") + ", nothing sent, project " + clean_line(json_text(record, "project"), 80);
   return clean_line(json_text(record, "note"), 200);
 }
 

@@ -51,7 +51,7 @@ public:
       }
     }
     if (shown == 0)
-      context.out.line("no jobs");
+      context.out.line(failures.empty() ? "no jobs" : "no jobs on the hosts that answered");
     context.out.json({{"jobs", all}, {"unreachable", failures}});
     return 0;
   }

@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/job_lookup.h"
+#include "cli/log_text.h"
 #include "common/job.h"
 #include "common/text.h"
 
@@ -17,8 +18,8 @@ public:
     app.add_option("--host", m_host, "host of the job (found by itself for jobs submitted here)");
     app.add_option("--step", m_step, "only this step (or 'environment')");
     app.add_flag("--follow,-f", m_follow, "wait for more until the job ends");
-    app.add_option("--offset", m_offset, "start at this byte of the stream (with --stream)");
-    app.add_option("--stream", m_stream, "one stream by name, for example strict.stderr; printed byte for byte when standard output is not a terminal");
+    CLI::Option* stream = app.add_option("--stream", m_stream, "one stream by name, for example strict.stderr; printed byte for byte when standard output is not a terminal");
+    app.add_option("--offset", m_offset, "start at this byte of the stream (with --stream)")->needs(stream);
   }
 
   Result<int> run(Context& context) override {
@@ -34,7 +35,7 @@ public:
         context.out.line(context.out.paint("== " + stream, Tone::strong));
       RM_TRY(print_stream(context, *session.client, stream, raw, text));
       if (context.out.is_json())
-        all[stream] = clean_text(text);
+        all[stream] = std::move(text);
     }
     context.out.json({{"job", m_job}, {"host", host.name}, {"streams", all}});
     return 0;
@@ -62,20 +63,29 @@ private:
 
   Result<void> print_stream(Context& context, sync::RemoteClient& client, const std::string& stream, bool raw, std::string& text) const {
     std::uint64_t offset = m_offset;
+    LogText cleaned;
     while (!context.interrupts.stop_asked()) {
       RM_ASSIGN(const auto part, client.log(m_job, stream, offset, 1u << 20, m_follow ? std::chrono::milliseconds(1000) : std::chrono::milliseconds(0)));
       offset += part.bytes.size();
       const std::string_view bytes(reinterpret_cast<const char*>(part.bytes.data()), part.bytes.size());
-      if (context.out.is_json())
-        text += bytes;
-      else if (raw)
+      const bool last = part.end || (bytes.empty() && !m_follow);
+      if (raw)
         std::cout.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
+      else if (context.out.is_json())
+        text += cleaned.add(bytes) + (last ? cleaned.end() : "");
       else
-        std::cout << clean_text(bytes) << std::flush;
-      if (part.end || (bytes.empty() && !m_follow))
+        std::cout << cleaned.add(bytes) << (last ? cleaned.end() : "") << std::flush;
+      if (last)
         return ok();
+      if (!std::cout) // nobody reads on: do not follow for ever
+        return context.out.finish();
     }
-    return Error(ErrorCode::interrupted, "stopped at byte " + std::to_string(offset) + " of " + stream, "go on with: remotemac logs " + m_job + " --stream " + stream + " --offset " + std::to_string(offset));
+    const std::uint64_t shown = offset - cleaned.waiting();
+    return Error(ErrorCode::interrupted, "stopped at byte " + std::to_string(shown) + " of " + stream, go_on(stream, shown));
+  }
+
+  std::string go_on(const std::string& stream, std::uint64_t offset) const {
+    return "go on with: remotemac logs " + m_job + " --stream " + stream + " --offset " + std::to_string(offset) + (m_host.empty() ? "" : " --host " + m_host);
   }
 
   std::string m_job;

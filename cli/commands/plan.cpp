@@ -13,7 +13,7 @@ public:
   void declare(CLI::App& app) override {
     app.add_option("--host", m_host, "judge for this host (its contract and region are part of the decision)");
     app.add_option("--project", m_project, "project folder (the current one)");
-    app.add_flag("--check", m_check, "exit with 1 when a declared file is refused");
+    app.add_flag("--check", m_check, "exit with 1 when a declared file, the command or the environment is refused");
     app.add_flag("--all", m_all, "also list every approved file");
   }
 
@@ -23,13 +23,17 @@ public:
     RM_ASSIGN(const HostStore store, HostStore::load(context.paths, context.config));
     RM_ASSIGN(const HostRecord host, choose_host(context, store, m_host));
     RM_ASSIGN(const policies::Judgement judgement, judge_project(context, project, host, {}));
-    show(context.out, judgement, host);
-    context.out.json(policies::to_json(judgement));
-    return m_check && judgement.totals.refused > 0 ? 1 : 0;
+    const OutgoingVerdict outgoing = judge_outgoing(project);
+    show(context.out, judgement, outgoing, host);
+    nlohmann::json object = policies::to_json(judgement);
+    object["host"] = host.name;
+    object["command"] = {{"verdict", outgoing.allowed ? "approved" : "refused"}, {"reason", outgoing.reason}};
+    context.out.json(object);
+    return m_check && (judgement.totals.refused > 0 || !outgoing.allowed) ? 1 : 0;
   }
 
 private:
-  void show(Output& out, const policies::Judgement& judgement, const HostRecord& host) const {
+  void show(Output& out, const policies::Judgement& judgement, const OutgoingVerdict& outgoing, const HostRecord& host) const {
     using policies::FileVerdict;
     const auto section = [&](FileVerdict verdict, const char* title, Tone tone, std::size_t limit) {
       std::size_t shown = 0;
@@ -47,6 +51,10 @@ private:
       if (shown > limit)
         out.line("  ... and " + std::to_string(shown - limit) + " more (--all or --json lists them)");
     };
+    if (!outgoing.allowed) {
+      out.line(out.paint("Refused: what goes along with the files (command, arguments, environment, names)", Tone::bad));
+      out.line("      " + clean_line(outgoing.reason) + out.paint("  [built-in]", Tone::faint));
+    }
     section(FileVerdict::refused, "Refused: declared, but must not leave", Tone::bad, std::size_t(-1));
     section(FileVerdict::excluded, "Excluded by you", Tone::plain, m_all ? std::size_t(-1) : 10);
     section(FileVerdict::not_proposed, "Not declared: stays here", Tone::plain, m_all ? std::size_t(-1) : 10);
@@ -55,6 +63,8 @@ private:
     const auto& totals = judgement.totals;
     out.line("For host " + host.name + ": " + std::to_string(totals.approved) + " files (" + human_bytes(totals.approved_bytes) + ") would leave, " + std::to_string(totals.refused) + " are refused, " + std::to_string(totals.excluded) + " excluded, " +
              std::to_string(totals.not_proposed) + " not declared. Nothing was sent.");
+    if (!outgoing.allowed)
+      out.line("A run stops before connecting as long as its command or environment is refused: take what is named out of [run] in remotemac.toml.");
     if (totals.refused > 0)
       out.line("A run stops before connecting as long as a declared file is refused: exclude it, or narrow include.");
     out.line("\"No finding\" means that no rule found something, not that a file holds no personal data.");

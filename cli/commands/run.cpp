@@ -18,9 +18,9 @@ public:
   void declare(CLI::App& app) override {
     app.add_option("--host", m_host, "the Mac (default: setting host.default, or the only host)");
     app.add_option("--project", m_project, "project folder (the current one)");
-    app.add_option("--require", m_require, "exit with 1 when the verdict is below this class")->check(CLI::IsMember({"suitable", "development-and-test", "cuda-required"}));
+    CLI::Option* require = app.add_option("--require", m_require, "exit with 1 when the verdict is below this class")->check(CLI::IsMember({"suitable", "development-and-test", "cuda-required"}));
     app.add_option("--attach", m_attach, "go on with a job from which an earlier run was detached");
-    app.add_flag("--detach,-d", m_detach, "submit and return");
+    app.add_flag("--detach,-d", m_detach, "submit and return")->excludes(require); // there is no verdict yet
     app.add_flag("--fresh-reference", m_fresh, "make the reference again even if a fitting one is there");
     app.add_flag("--no-reference", m_no_reference, "do without a reference: outputs are not compared, operations not replayed");
   }
@@ -62,6 +62,10 @@ private:
     RM_ASSIGN(RunStore store, RunStore::open(project.root));
     RM_ASSIGN(const RunInfo info, store.load(place->kind, place->run));
     RM_ASSIGN(const JobDone done, resume_job(context, project, host, info));
+    if (!done.detached && place->kind == RunKind::reference) {
+      RM_ASSIGN(const ReferenceSummary summary, summarize_reference(project, done.info));
+      context.out.line("Reference " + done.info.id + ": " + summary.text);
+    }
     if (done.detached || place->kind == RunKind::reference)
       return detached(context, project, done.info);
     return finish(context, project, done.info);

@@ -134,5 +134,30 @@ TEST(JobPlan, SecretsWithoutQuotesAreFound) {
   EXPECT_FALSE(allowed(path));
 }
 
+TEST(JobPlan, ARefusalNamesThePlaceAndNothingOfTheValue) {
+  ProjectFile project;
+  project.name = "p";
+  project.command = {"train.py", "--epochs", "3"};
+  EXPECT_TRUE(judge_outgoing(project).allowed);
+  project.env["EPOCHS"] = "3";
+  project.env["WANDB_API_KEY"] = "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567";
+  OutgoingVerdict verdict = judge_outgoing(project);
+  EXPECT_FALSE(verdict.allowed);
+  EXPECT_NE(verdict.reason.find("[run] env WANDB_API_KEY"), std::string::npos) << verdict.reason;
+  EXPECT_EQ(verdict.reason.find("0a1b2c3d"), std::string::npos);
+  EXPECT_FALSE(verdict.kinds.empty());
+  EXPECT_EQ(verdict.kinds.find("WANDB"), std::string::npos) << "the audit log holds kinds and counts";
+  project.env.clear();
+  project.command = {"train.py", "--api-key", "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567"};
+  verdict = judge_outgoing(project);
+  EXPECT_NE(verdict.reason.find("[run] command, item 3"), std::string::npos) << verdict.reason;
+  project.command = {"train.py"};
+  project.env["erika@uni-musterstadt.de"] = "1";
+  verdict = judge_outgoing(project);
+  EXPECT_FALSE(verdict.allowed);
+  EXPECT_EQ(verdict.reason.find("erika"), std::string::npos) << verdict.reason;
+  EXPECT_NE(verdict.reason.find("entry 1"), std::string::npos) << verdict.reason;
+}
+
 } // namespace
 } // namespace remotemac::cli
