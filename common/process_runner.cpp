@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;
+extern char** environ; // NOLINT(readability-redundant-declaration): macOS declares it in no header
 
 namespace remotemac {
 namespace {
@@ -29,6 +29,7 @@ struct Child {
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
+  out.reserve(texts.size() + 1);
   for (const std::string& text : texts)
     out.push_back(const_cast<char*>(text.c_str()));
   out.push_back(nullptr);
@@ -66,7 +67,7 @@ Result<Child> start(const std::vector<std::string>& argv, const std::filesystem:
   std::vector<std::string> variables;
   if (environment) {
     for (const auto& [name, value] : *environment)
-      variables.push_back(name + "=" + value);
+      variables.emplace_back(name).append("=").append(value);
   }
   std::vector<char*> environment_pointers = pointers(variables);
   Child child;

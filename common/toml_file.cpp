@@ -6,6 +6,7 @@
 #include <limits>
 #include <sstream>
 #include <toml++/toml.h>
+#include <tuple>
 
 namespace remotemac {
 namespace {
@@ -28,7 +29,7 @@ TomlValue convert_table(const toml::table& table) {
     }
     out.members.emplace_back(std::string(key.str()), std::move(member));
   }
-  std::stable_sort(out.members.begin(), out.members.end(), [](const auto& a, const auto& b) { return std::pair(a.second.line, a.second.column) < std::pair(b.second.line, b.second.column); });
+  std::sort(out.members.begin(), out.members.end(), [](const auto& a, const auto& b) { return std::tie(a.second.line, a.second.column, a.first) < std::tie(b.second.line, b.second.column, b.first); });
   return out;
 }
 
@@ -226,7 +227,7 @@ std::optional<std::uint64_t> TomlReader::bytes(std::string_view key) {
 const TomlValue* TomlReader::table(std::string_view key) { return get(key, TomlValue::Kind::table, "a table"); }
 
 std::optional<std::string> TomlReader::word(std::string_view key, const std::vector<std::string>& words) {
-  const auto value = text(key);
+  auto value = text(key);
   if (!value || std::find(words.begin(), words.end(), *value) != words.end())
     return value;
   const std::string near = nearest(*value, words);

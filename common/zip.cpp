@@ -239,6 +239,7 @@ Result<void> check_sizes(const Entry& entry) {
 // Every byte before the central directory belongs to exactly one entry.
 Result<void> check_tiling(std::span<const std::uint8_t> bytes, std::vector<Central>& centrals, std::uint64_t end) {
   std::vector<Central*> in_order;
+  in_order.reserve(centrals.size());
   for (Central& each : centrals)
     in_order.push_back(&each);
   std::ranges::sort(in_order, {}, [](const Central* each) { return each->local_offset; });
@@ -279,6 +280,7 @@ Result<std::vector<Entry>> list(std::span<const std::uint8_t> bytes, const Limit
     return bad(at, "bytes behind the last central header");
   RM_TRY(check_tiling(bytes, centrals, directory.offset));
   std::vector<Entry> out;
+  out.reserve(centrals.size());
   for (Central& each : centrals)
     out.push_back(std::move(each.entry));
   return out;

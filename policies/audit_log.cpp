@@ -94,7 +94,7 @@ private:
       m_scan.records.push_back(*value);
   }
 
-  bool reports_torn(const json& record) const {
+  [[nodiscard]] bool reports_torn(const json& record) const {
     return record.is_object() && json_text(record, "type") == k_torn && json_text(record, "line_sha256") == m_torn_digest;
   }
 

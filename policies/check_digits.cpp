@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string>
 
 namespace remotemac::policies {
@@ -13,7 +12,12 @@ bool all_digits(std::string_view text) {
 
 int digit(char c) { return c - '0'; }
 
-int prefix(std::string_view digits, std::size_t count) { return std::atoi(std::string(digits.substr(0, count)).c_str()); }
+int prefix(std::string_view digits, std::size_t count) {
+  int value = 0;
+  for (const char c : digits.substr(0, count))
+    value = 10 * value + digit(c);
+  return value;
+}
 
 struct IbanCountry {
   std::string_view code;

@@ -13,7 +13,7 @@ COUNTS = "tests/lint/census.json"
 CASE = re.compile(r"^[ \t]*(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\s*\(", re.M)
 PYTHON_CASE = re.compile(r"^[ \t]+def test\w*\(", re.M)
 FOREACH = re.compile(r"\bforeach\(\s*(\w+)\s+(.*?)\)(.*?)\bendforeach\(\s*\)", re.S)
-COMMAND = re.compile(r"\b(rm_test|rm_script_test|rm_library|add_executable|add_library|rm_embed|add_subdirectory|target_sources)\(\s*([^\s)]+)((?:[^()]|\([^()]*\))*)\)")
+COMMAND = re.compile(r"\b(rm_test|rm_script_test|rm_library|add_executable|add_library|rm_embed|rm_embed_table|add_subdirectory|target_sources)\(\s*([^\s)]+)((?:[^()]|\([^()]*\))*)\)")
 KEYWORDS = {"LABEL", "SOURCES", "LINK", "TIMEOUT", "COMMAND", "ENVIRONMENT", "PUBLIC", "PRIVATE"}
 
 
@@ -86,7 +86,8 @@ def unlisted(root, named):
     for path in support.project_files(root, {".cpp", ".h", ".py"}):
         name = str(path)
         is_test = re.search(r"_test\.(cpp|py)$", name) and name.startswith("tests/")
-        is_source = path.suffix != ".py" and (name.split("/")[0] in support.PRODUCT_FOLDERS or name.startswith("tests/"))
+        in_product = name.split("/")[0] in support.PRODUCT_FOLDERS
+        is_source = in_product or (path.suffix != ".py" and name.startswith("tests/"))  # product's scripts are embedded
         if (is_test or is_source) and name not in named:
             problems.append(f"{name}: is in no CMakeLists.txt" + (": nobody runs it" if is_test else ""))
     return problems
@@ -155,6 +156,8 @@ PLANTS = [
     support.Plant("a script that nobody runs", {**GOOD, "tests/scripts/three_test.py": ""}, "three_test.py: is in no"),
     support.Plant("a source in no list", {**GOOD, "common/b.cpp": ""}, "common/b.cpp: is in no"),
     support.Plant("a header in no list", {**GOOD, "common/b.h": ""}, "common/b.h: is in no"),
+    support.Plant("an embedded script", {**GOOD, "common/part/a.py": "", "common/CMakeLists.txt": GOOD["common/CMakeLists.txt"] + "rm_embed_table(rm_common part\n  part/a.py)\n"}, None),
+    support.Plant("a script that is not embedded", {**GOOD, "common/part/a.py": "", "common/part/b.py": "", "common/CMakeLists.txt": GOOD["common/CMakeLists.txt"] + "rm_embed_table(rm_common part\n  part/a.py)\n"}, "common/part/b.py: is in no"),
     support.Plant("only in a comment", {**GOOD, "common/b.h": "", "common/CMakeLists.txt": GOOD["common/CMakeLists.txt"] + "# b.h\n"}, "common/b.h: is in no"),
     support.Plant("a case too many", {**GOOD, "tests/unit/x/a_test.cpp": "TEST(A, One) {}\nTEST_F(B, Two) {}\nTEST(A, Three) {}\n"}, "3 test cases in the sources, 2 in"),
     support.Plant("a case gone", {**GOOD, "tests/unit/x/a_test.cpp": "TEST(A, One) {}\n"}, "1 test cases in the sources, 2 in"),
