@@ -153,8 +153,11 @@ int run_app(const std::vector<std::string>& arguments) {
       status = std::move(printed).error();
     if (status)
       return *status;
-    out.fail(status.error());
-    return exit_status(status.error().code());
+    Error error = std::move(status).error();
+    if (error.code() == ErrorCode::interrupted && error.hint().empty())
+      error.set_hint(interrupts.next());
+    out.fail(error);
+    return exit_status(error.code());
   } catch (const std::exception& error) {
     // Everything that throws is caught where it is called; what arrives here is a defect of ours.
     out.fail(Error(ErrorCode::internal, clean_line(error.what(), 500), "please report this with the command line and the version"));

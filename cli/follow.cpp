@@ -80,8 +80,11 @@ private:
     while (!end.passed()) {
       RM_ASSIGN(const auto events, m_session.client->events(m_job, m_after, milliseconds(1000)));
       m_after = events.last_seq;
-      if (is_final(events.state))
-        return finish();
+      if (!is_final(events.state))
+        continue;
+      RM_ASSIGN(Followed out, finish());
+      out.end = out.record.state == JobState::cancelled ? FollowEnd::cancelled : FollowEnd::finished; // it may have ended just before
+      return out;
     }
     return Error(ErrorCode::deadline, "job " + m_job + " did not end within 60 s after it was cancelled", comeback_text(m_job, m_host.name));
   }

@@ -6,7 +6,7 @@
 
 namespace remotemac::cli {
 
-enum class FollowEnd { finished, detached };
+enum class FollowEnd { finished, detached, cancelled };
 
 struct Followed {
   FollowEnd end = FollowEnd::finished;

@@ -27,7 +27,7 @@ Interrupts& Interrupts::install() {
   return *instance;
 }
 
-Interrupts::Interrupts() : m_situation(std::make_shared<const std::string>("nothing was sent")) {
+Interrupts::Interrupts() : m_situation(std::make_shared<const Situation>(Situation{"nothing was sent", std::string(code_next(ErrorCode::interrupted))})) {
   std::signal(SIGPIPE, SIG_IGN);
   const sigset_t set = watched_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
@@ -37,7 +37,7 @@ Interrupts::Interrupts() : m_situation(std::make_shared<const std::string>("noth
 
 Interrupts::Asking::Asking(Interrupts& owner) : m_owner(owner) { m_owner.m_asking.store(::tcgetattr(STDIN_FILENO, &m_owner.m_terminal) == 0); }
 
-void Interrupts::set_situation(std::string text) { std::atomic_store(&m_situation, std::make_shared<const std::string>(std::move(text))); }
+void Interrupts::set_situation(std::string text, std::string next) { std::atomic_store(&m_situation, std::make_shared<const Situation>(Situation{std::move(text), std::move(next)})); }
 
 void Interrupts::watch() {
   const sigset_t set = watched_signals();
@@ -58,10 +58,10 @@ void Interrupts::watch() {
       ::tcsetattr(STDIN_FILENO, TCSANOW, &m_terminal);
     const auto situation = std::atomic_load(&m_situation);
     if (m_json.load()) {
-      std::printf("%s\n", dump_json(error_json(Error(ErrorCode::interrupted, "interrupted; " + *situation))).c_str());
+      std::printf("%s\n", dump_json(error_json(Error(ErrorCode::interrupted, "interrupted; " + situation->text, situation->next))).c_str());
       std::fflush(stdout);
     }
-    std::fprintf(stderr, "\nerror: interrupted; %s [interrupted]\n", situation->c_str());
+    std::fprintf(stderr, "\nerror: interrupted; %s [interrupted]\n  try: %s\n", situation->text.c_str(), situation->next.c_str());
     std::fflush(stderr);
     _exit(exit_status(ErrorCode::interrupted));
   }

@@ -17,8 +17,13 @@ public:
   [[nodiscard]] bool stop_asked() const { return m_count.load() > 0; }
   // Under --json the end by Ctrl-C is an object on standard output too.
   void set_json() { m_json.store(true); }
-  // What the user is told when a phase has to be broken off, for example "nothing was sent".
-  void set_situation(std::string text);
+  struct Situation {
+    std::string text; // for example "nothing was sent"
+    std::string next; // what to do next
+  };
+  // What the user is told when a phase has to be broken off.
+  void set_situation(std::string text, std::string next);
+  [[nodiscard]] std::string next() const { return std::atomic_load(&m_situation)->next; }
 
   class Attached {
   public:
@@ -51,7 +56,7 @@ private:
   std::atomic<bool> m_asking{false};
   std::atomic<bool> m_json{false};
   termios m_terminal{}; // how it was; written before m_asking
-  std::shared_ptr<const std::string> m_situation;
+  std::shared_ptr<const Situation> m_situation;
 };
 
 } // namespace remotemac::cli

@@ -47,7 +47,7 @@ int columns_of(int fd) {
 } // namespace
 
 nlohmann::json error_json(const Error& error) {
-  return {{"error", {{"code", code_name(error.code())}, {"message", error.chain()}, {"hint", error.hint()}, {"exit_status", exit_status(error.code())}}}};
+  return {{"error", {{"code", code_name(error.code())}, {"message", error.chain()}, {"hint", error.next()}, {"exit_status", exit_status(error.code())}}}};
 }
 
 Output::Output(OutputForm form, Colour colour)
@@ -94,8 +94,7 @@ void Output::fail(const Error& error) {
     phase_done("broke off");
   json(error_json(error));
   note(painted("error: ", Tone::bad, m_colour_stderr) + error.chain() + painted(" [" + std::string(code_name(error.code())) + "]", Tone::faint, m_colour_stderr));
-  if (!error.hint().empty())
-    note(painted("  try: ", Tone::strong, m_colour_stderr) + clean_text(error.hint()));
+  note(painted("  try: ", Tone::strong, m_colour_stderr) + clean_text(error.next()));
 }
 
 std::string Output::paint(std::string_view text, Tone tone) const { return painted(text, tone, m_colour_stdout); }

@@ -21,7 +21,7 @@ struct RunInfo {
   std::string host;
   std::string job;      // "" before it was submitted
   std::string created;  // RFC 3339
-  std::string state;    // preparing, submitted, collected, judged, broken-off
+  std::string state;    // preparing, submitted, collected, judged, cancelled
   std::string snapshot; // manifest digest, hex
   std::string project_digest; // digest of the approved project files alone (without generated ones): what two runs must share to be comparable
   nlohmann::json parts = nlohmann::json::object(); // evidence parts known so far: survey, gate, host, transfer

@@ -56,21 +56,35 @@ Result<JobDone> follow_and_collect(Context& context, const ProjectFile& project,
   if (followed.end == FollowEnd::detached) {
     context.out.line("Job " + info.job + " goes on at host " + host.name + ".");
     context.out.line(comeback_text(info.job, host.name));
-    return JobDone{std::move(info), true};
+    return JobDone{std::move(info), JobEnd::detached};
   }
+  if (followed.end == FollowEnd::cancelled) {
+    info.state = "cancelled";
+    RM_TRY(store.save(info));
+    context.out.line("Job " + info.job + " is cancelled. Its logs stay at host " + host.name + " until it expires: remotemac logs " + info.job + " --host " + host.name);
+    return JobDone{std::move(info), JobEnd::cancelled};
+  }
+  context.interrupts.set_situation("job " + info.job + " has ended; what it left stays at host " + host.name + " until it expires", comeback_text(info.job, host.name));
   // What to ask for follows from the plan, not from what the far side says it has.
   RM_ASSIGN(const Digest snapshot, Digest::from_hex(info.snapshot));
   const bool replay = json_flag(info.parts, "with_replay");
   JobSpec spec = info.kind == RunKind::run ? plan_run(project, host, snapshot, replay ? WithReplay::yes : WithReplay::no) : plan_reference(project, host, snapshot);
   spec.limits.log_bytes = static_cast<std::uint64_t>(json_int(info.parts, "log_limit", static_cast<std::int64_t>(spec.limits.log_bytes))); // as submitted; the file may have changed
   context.out.phase("collect", "evidence, outputs, logs");
-  RM_ASSIGN_WHILE("bringing back what job " + info.job + " left", const Collected collected, collect_job(context, session, info.job, spec, store.folder(info)));
+  Result<Collected> fetched = collect_job(context, session, info.job, spec, store.folder(info));
+  if (!fetched) {
+    Error error = std::move(fetched).error_while("bringing back what job " + info.job + " left");
+    error.set_hint((error.hint().empty() ? std::string("nothing is lost there") : error.hint()) + "; " + comeback_text(info.job, host.name));
+    return error;
+  }
+  const Collected& collected = *fetched;
   context.out.phase_done(std::to_string(collected.files) + " files, " + human_bytes(collected.bytes) + (collected.missing.empty() ? "" : ", " + std::to_string(collected.missing.size()) + " missing"));
   info.parts["job"] = to_json(followed.record);
   info.parts["missing"] = collected.missing;
   info.state = "collected";
   RM_TRY(store.save(info));
-  return JobDone{std::move(info), false};
+  context.interrupts.set_situation("the results of job " + info.job + " are here", "remotemac report");
+  return JobDone{std::move(info), JobEnd::collected};
 }
 
 // Counts only: which files were refused is told by `remotemac plan`, and never becomes part of a run's record.
@@ -180,7 +194,7 @@ Result<JobDone> run_job(Context& context, const ProjectFile& project, const Host
   RM_ASSIGN(info.parts["host"], session.client->host_facts());
   context.out.phase_done(session.transport->describe() + ", daemon " + session.client->daemon_version());
 
-  context.interrupts.set_situation("what was sent so far stays on the host until it expires; the audit log has it");
+  context.interrupts.set_situation("what was sent so far stays on the host until it expires; the audit log has it", "run the same command again: what the host has already is not sent twice");
   context.out.phase("sync", human_bytes(manifest.total_bytes()));
   sync::PushOptions push;
   push.before_first_byte = [&]() { return audit_transfer_allowed(context, host, host_key_of(session, host), judgement, project.purpose, project.name); };
@@ -200,7 +214,7 @@ Result<JobDone> run_job(Context& context, const ProjectFile& project, const Host
   if (request.wait == WaitForJob::detach) {
     context.out.line("Job " + info.job + " was submitted to host " + host.name + ".");
     context.out.line(comeback_text(info.job, host.name));
-    return JobDone{std::move(info), true};
+    return JobDone{std::move(info), JobEnd::submitted};
   }
   return follow_and_collect(context, project, host, store, std::move(info), session);
 }

@@ -23,9 +23,12 @@ struct JobRequest {
   nlohmann::json survey; // becomes part of the run's record
 };
 
+// collected: what it left is here. submitted: it was not to be waited for. detached: Ctrl-C, and it goes on. cancelled: Ctrl-C twice.
+enum class JobEnd { collected, submitted, detached, cancelled };
+
 struct JobDone {
   RunInfo info;
-  bool detached = false;
+  JobEnd end = JobEnd::collected;
 };
 
 // The gate alone, with its progress line. A refusal is a value here (see stop_if_refused).

@@ -16,10 +16,11 @@ struct Row {
   int status;
   Retry retry;
   std::string_view meaning;
+  std::string_view next;
 };
 
 constexpr Row k_rows[] = {
-#define RM_X(id, name, status, retry, meaning) {ErrorCode::id, name, status, retry, meaning},
+#define RM_X(id, name, status, retry, meaning, next) {ErrorCode::id, name, status, retry, meaning, next},
     RM_ERROR_CODES(RM_X)
 #undef RM_X
 };
@@ -31,6 +32,7 @@ std::string_view code_name(ErrorCode code) { return row(code).name; }
 int exit_status(ErrorCode code) { return row(code).status; }
 Retry retry_helps(ErrorCode code) { return row(code).retry; }
 std::string_view code_meaning(ErrorCode code) { return row(code).meaning; }
+std::string_view code_next(ErrorCode code) { return row(code).next; }
 
 ErrorCode code_from_name(std::string_view name) {
   for (const Row& each : k_rows) {

@@ -28,7 +28,7 @@ Result<void> check_room(DaemonParts& parts) {
   const Result<std::uint64_t> room = parts.disk.free_bytes(parts.state.root());
   if (room && *room < k_keep_free_bytes)
     return Error(ErrorCode::disk_full, "the host's disk has " + human_bytes(*room) + " free, and " + human_bytes(k_keep_free_bytes) + " are kept free for running jobs",
-                 "free some space there (forget old jobs, for example) and run the same command again: it goes on from here");
+                 "free some space on the host (df -h there), then run the same command again: it goes on from here");
   return ok();
 }
 

@@ -61,7 +61,7 @@ public:
     if (room < m_total || room - m_total < m_options.keep_free_bytes)
       return Error(ErrorCode::disk_full, "the files need " + human_bytes(m_total) + ", and " + into.string() + " has " + human_bytes(room) + " free (" +
                                              human_bytes(m_options.keep_free_bytes) + " are kept free)",
-                   "free some space and run the same command again; the host keeps the files until they expire");
+                   "free some space here (df -h); the host keeps the files until they expire");
     std::vector<RelPath> paths;
     for (const RemoteFile& file : present) {
       RM_TRY_WHILE("fetching " + file.name.text(), fetch(file, quarantine));

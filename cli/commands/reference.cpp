@@ -16,9 +16,9 @@ public:
     RM_ASSIGN(const std::filesystem::path root, find_project_root(m_project));
     RM_ASSIGN(const ProjectFile project, read_project_file(root));
     RM_ASSIGN(const JobDone done, make_reference_run(context, project));
-    if (done.detached) {
+    if (done.end != JobEnd::collected) {
       context.out.json({{"reference", done.info.id}, {"job", done.info.job}, {"state", done.info.state}});
-      return 0;
+      return exit_status(ErrorCode::interrupted);
     }
     RM_ASSIGN(const ReferenceSummary summary, summarize_reference(project, done.info));
     context.out.line("Reference " + done.info.id + ": " + summary.text);

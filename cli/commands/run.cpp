@@ -49,7 +49,7 @@ public:
     request.plan = [&](const HostRecord& there, const Digest& snapshot) { return plan_run(project, there, snapshot, replay); };
     request.wait = m_detach ? WaitForJob::detach : WaitForJob::attach;
     RM_ASSIGN(const JobDone done, run_job(context, project, host, request));
-    return done.detached ? detached(context, project, done.info) : finish(context, project, done.info);
+    return done.end == JobEnd::collected ? finish(context, project, done.info) : left(context, project, done);
   }
 
 private:
@@ -62,20 +62,21 @@ private:
     RM_ASSIGN(RunStore store, RunStore::open(project.root));
     RM_ASSIGN(const RunInfo info, store.load(place->kind, place->run));
     RM_ASSIGN(const JobDone done, resume_job(context, project, host, info));
-    if (!done.detached && place->kind == RunKind::reference) {
+    if (done.end == JobEnd::collected && place->kind == RunKind::reference) {
       RM_ASSIGN(const ReferenceSummary summary, summarize_reference(project, done.info));
       context.out.line("Reference " + done.info.id + ": " + summary.text);
     }
-    if (done.detached || place->kind == RunKind::reference)
-      return detached(context, project, done.info);
+    if (done.end != JobEnd::collected || place->kind == RunKind::reference)
+      return left(context, project, done);
     return finish(context, project, done.info);
   }
 
   // Nothing is judged now: what a script needs to come back.
-  static Result<int> detached(Context& context, const ProjectFile& project, const RunInfo& info) {
+  static Result<int> left(Context& context, const ProjectFile& project, const JobDone& done) {
+    const RunInfo& info = done.info;
     RM_ASSIGN(const RunStore store, RunStore::open(project.root));
     context.out.json({{"run", {{"id", info.id}, {"folder", store.folder(info).string()}, {"job", info.job}, {"host", info.host}, {"state", info.state}}}});
-    return 0;
+    return done.end == JobEnd::detached || done.end == JobEnd::cancelled ? exit_status(ErrorCode::interrupted) : 0;
   }
 
   // The recording of a fitting reference, made now when there is none.
@@ -90,7 +91,9 @@ private:
     } else {
       context.out.note("reference   there is no fitting one; making it on this machine");
       RM_ASSIGN(JobDone made, make_reference_run(context, project));
-      if (made.detached)
+      if (made.end == JobEnd::cancelled)
+        return Error(ErrorCode::interrupted, "the reference was cancelled");
+      if (made.end != JobEnd::collected)
         return Error(ErrorCode::interrupted, "the reference was not waited for", "remotemac run --attach " + made.info.job + ", then run again");
       reference = std::move(made.info);
     }

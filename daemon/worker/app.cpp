@@ -18,8 +18,7 @@ constexpr int k_trouble = 1;
 
 int fail(const Error& error) {
   std::fprintf(stderr, "remotemac-worker: %s\n", error.chain().c_str());
-  if (!error.hint().empty())
-    std::fprintf(stderr, "  %s\n", error.hint().c_str());
+  std::fprintf(stderr, "  %s\n", error.next().c_str());
   return exit_status(error.code());
 }
 

@@ -15,14 +15,17 @@ import time
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("RM_BUILD_DIR", SOURCE / "build" / "dev"))
 PYTHON = os.environ.get("RM_TORCH_PYTHON") or str(SOURCE / ".venv/bin/python")
+PLAIN_PYTHON = "/usr/bin/python3"  # without torch
 STANDIN = SOURCE / "tests" / "standin" / "standin.py"
 REMOTEMAC = BUILD / "bin" / "remotemac"
 
 
 class Workbench:
-    """A stand-in, a user's configuration, and copies of example projects."""
+    """A stand-in, a user's configuration, and copies of example projects.
 
-    def __init__(self, faults=""):
+    packages_from names the Python whose packages the jobs see; one without torch makes a host without a device, whose steps are over soon."""
+
+    def __init__(self, faults="", packages_from=PYTHON):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="remotemac-e2e-"))
         self.mac = self.scratch / "mac"
         self.env = dict(os.environ)
@@ -34,8 +37,10 @@ class Workbench:
             self.env[f"XDG_{kind}_HOME"] = str(folder)
         self.state = self.scratch / "state" / "remotemac"
         self.env["REMOTEMAC_SSH_CONFIG"] = str(self.mac / "ssh_config")
-        self.env["REMOTEMAC_LOCAL_PACKAGES_FROM"] = PYTHON
-        words = ["start", "--dir", self.mac, "--packages-from", PYTHON, "--json"]
+        self.env["REMOTEMAC_LOCAL_PACKAGES_FROM"] = packages_from
+        words = ["start", "--dir", self.mac, "--packages-from", packages_from, "--json"]
+        if packages_from != PYTHON:
+            words.append("--without-mps")
         if faults:
             file = self.scratch / "faults.txt"
             file.write_text(faults, encoding="utf-8")
@@ -63,8 +68,8 @@ class Workbench:
         return subprocess.run([str(REMOTEMAC), *map(str, words)], cwd=cwd or self.scratch, env={**self.env, **more_env}, stdin=stdin,
                               capture_output=True, text=True, timeout=timeout, check=False)
 
-    def start(self, *words, cwd=None):
-        return subprocess.Popen([str(REMOTEMAC), *map(str, words)], cwd=cwd or self.scratch, env=self.env, stdin=subprocess.DEVNULL,
+    def start(self, *words, cwd=None, **more_env):
+        return subprocess.Popen([str(REMOTEMAC), *map(str, words)], cwd=cwd or self.scratch, env={**self.env, **more_env}, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def add_host(self, name="standin", *words):

@@ -18,6 +18,7 @@ TEST(ErrorTable, NamesAreUniqueKebabCaseAndGoBothWays) {
     EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"), std::string_view::npos) << name;
     EXPECT_EQ(code_from_name(name), code) << name;
     EXPECT_FALSE(code_meaning(code).empty()) << name;
+    EXPECT_FALSE(Error(code, "x").next().empty()) << name;
   }
 }
 
