@@ -143,13 +143,14 @@ class StandIn(Machine):
         return ended
 
     def stop(self, options):
+        ended = 0
+        for state in options.state or []:  # also where there is no stand-in (any more)
+            holders = pinned(daemons(pathlib.Path(state)))
+            ended += end([each for each in holders if comm(each[0]).startswith("remotemac")], 10)
         if not (self.dir / MARK).is_file():
             raise Failure(f"there is no stand-in in {self.dir}")
         with self.alone():
-            ended = self.end_all()
-        for state in options.state or []:
-            holders = pinned(daemons(pathlib.Path(state)))
-            ended += end([each for each in holders if comm(each[0]).startswith("remotemac")], 10)
+            ended += self.end_all()
         return f"Stopped; processes ended: {ended}." if ended else "It did not run."
 
     # ---- telling about it ----
