@@ -9,6 +9,7 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/Context.h>
+#include <ATen/ScalarOps.h>
 #include <algorithm>
 #include <c10/util/Exception.h>
 #include <functional>
@@ -50,6 +51,25 @@ Result<IValue> Converter::dtype(const std::string& name) const {
     return unusable("dtype " + name + " is not replayed");
   const bool widen = m_target.precision == Precision::wide && std::ranges::find(m_narrow, *type) != m_narrow.end();
   return IValue(static_cast<std::int64_t>(widen ? widened(*type) : *type));
+}
+
+// A number where the schema wants a tensor (x + 1), as PyTorch's own argument parser makes it: no dimensions, on the CPU, and marked, so
+// that it does not widen the dtype of the result.
+std::optional<IValue> wrapped_number(const Value& value) {
+  std::optional<c10::Scalar> number;
+  if (value.kind == Value::Kind::integer)
+    number = value.integer;
+  else if (value.kind == Value::Kind::real)
+    number = value.real;
+  else if (value.kind == Value::Kind::boolean)
+    number = value.flag;
+  else if (value.kind == Value::Kind::complex)
+    number = c10::complex<double>(value.real, value.imaginary);
+  if (!number)
+    return std::nullopt;
+  at::Tensor tensor = c10::scalar_to_tensor(*number);
+  tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return IValue(std::move(tensor));
 }
 
 Result<IValue> layout_or_format(const std::string& name) {
@@ -114,6 +134,10 @@ Result<IValue> Converter::convert(const Value& value, const c10::Type& type) {
     const auto& element = *type.castRaw<c10::ListType>()->getElementType();
     return convert_list(value.kind == Kind::list ? value : list({value}), element);
   }
+  if (type.kind() == TypeKind::TensorType) {
+    if (std::optional<IValue> number = wrapped_number(value))
+      return *std::move(number);
+  }
   switch (value.kind) {
   case Kind::none:
     return IValue();
@@ -124,7 +148,8 @@ Result<IValue> Converter::convert(const Value& value, const c10::Type& type) {
   case Kind::real:
     return IValue(value.real);
   case Kind::boolean:
-    return type.kind() == TypeKind::IntType ? IValue(std::int64_t{value.flag}) : type.kind() == TypeKind::FloatType ? IValue(value.flag ? 1.0 : 0.0) : IValue(value.flag);
+    // No schema takes True for a number, though Python does: it counts as 1.
+    return type.kind() == TypeKind::IntType || type.kind() == TypeKind::NumberType ? IValue(std::int64_t{value.flag}) : type.kind() == TypeKind::FloatType ? IValue(value.flag ? 1.0 : 0.0) : IValue(value.flag);
   case Kind::text:
     return IValue(value.text);
   case Kind::dtype:

@@ -35,6 +35,7 @@ SCRIPT = """
         optimizer.step()
     torch.ones(3, dtype=torch.float64).cumsum(0)
     torch.sort(torch.randn(4, 5).t(), dim=1)
+    (torch.randn(3) / 2 + 1).mul_(0.5).ne(True)
 """
 
 
@@ -101,6 +102,7 @@ class Replay(support.WorkerCase):
             self.assertTrue(entry["status"] == "native" or entry["detail"], entry)
             if entry["status"] == "native":
                 self.assertGreater(entry["seconds_per_call"], 0, entry)
+        self.assertEqual([e for e in document["replay"] if "arguments do not fit" in e["detail"]], [])  # a number in a tensor's place, for example
         attention = [e for e in document["replay"] if "attention" in e["operator"] and e["status"] == "native"]
         self.assertTrue(attention and all("replayed as aten::scaled_dot_product_attention" in e["detail"] and e["error"] for e in attention), attention)
 
