@@ -18,7 +18,7 @@ enum class Fit { fits, does_not_fit, no_converter };
 // `out` is the text when it fits. A converter that this system lacks is told apart: text in that encoding would pass unread.
 Fit convert(std::span<const std::uint8_t> bytes, const char* encoding, std::string& out) {
   iconv_t raw = iconv_open("UTF-8", encoding);
-  if (raw == reinterpret_cast<iconv_t>(-1))
+  if (raw == reinterpret_cast<iconv_t>(-1)) // NOLINT(performance-no-int-to-ptr): so iconv says that it failed
     return Fit::no_converter;
   const std::unique_ptr<void, CloseConverter> converter(raw);
   out.assign(bytes.size() * 4 + 16, '\0');
