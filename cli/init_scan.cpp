@@ -11,6 +11,8 @@ namespace remotemac::cli {
 namespace {
 constexpr std::string_view k_skipped_folders[] = {".git", ".venv", "venv", "env", "node_modules", "__pycache__", ".remotemac", "build", "dist", ".tox", ".mypy_cache", ".ipynb_checkpoints", "wandb", "mlruns"};
 constexpr std::string_view k_code_endings[] = {".py", ".pyi", ".md", ".rst", ".txt", ".toml", ".cfg", ".ini", ".yml", ".yaml", ".sh", ".ipynb", ".cu", ".cuh", ".cpp", ".h", ".c", ".gitignore", ".lock", "makefile", "dockerfile", "license"};
+constexpr std::string_view k_settings_endings[] = {".yml", ".yaml", ".cfg", ".ini", ".toml"};
+constexpr std::size_t k_settings_max = 8;
 constexpr std::string_view k_likely_entries[] = {"train.py", "main.py", "run.py", "experiment.py", "finetune.py", "demo.py", "infer.py", "evaluate.py", "test.py"};
 
 template <typename List> bool holds(const List& list, std::string_view value) { return std::find(std::begin(list), std::end(list), value) != std::end(list); }
@@ -81,6 +83,8 @@ private:
       ++m_scan.python_files;
       rank_entry(file, path, name);
     }
+    if (holds(k_settings_endings, ending) && name.front() != '.' && path != "remotemac.toml")
+      note_settings(path, ending);
     if (holds(k_code_endings, ending) || name.front() == '.')
       return ok();
     RM_ASSIGN(const FileStat info, m_disk.stat(file));
@@ -90,6 +94,13 @@ private:
     counted.bytes += info.size_bytes;
     ++counted.kinds[ending];
     return ok();
+  }
+
+  void note_settings(const std::string& path, const std::string& ending) {
+    const std::size_t slash = path.rfind('/');
+    const std::string pattern = (slash == std::string::npos ? "" : path.substr(0, slash + 1)) + "*" + ending;
+    if (!holds(m_scan.settings, pattern) && m_scan.settings.size() < k_settings_max)
+      m_scan.settings.push_back(pattern);
   }
 
   void rank_entry(const std::filesystem::path& file, const std::string& path, const std::string& name) {
@@ -117,6 +128,15 @@ std::string quoted_list(const std::vector<std::string>& items) {
     quoted.push_back(toml_quote(item));
   return "[" + join(quoted, ", ") + "]";
 }
+
+std::vector<std::string> source_patterns(const InitScan& scan) {
+  std::vector<std::string> out{"**/*.py"};
+  out.insert(out.end(), scan.requirements.begin(), scan.requirements.end());
+  out.insert(out.end(), scan.settings.begin(), scan.settings.end());
+  return out;
+}
+
+std::string files_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " file" : " files"); }
 } // namespace
 
 Result<InitScan> scan_for_init(const std::filesystem::path& root) { return Scanner(root).run(); }
@@ -138,10 +158,10 @@ std::string draft_project_file(const InitScan& scan) {
          "# [compare]\n# tolerance = { \"metrics.json:accuracy\" = { abs = 0.02 } }\n\n"
          "# What may leave. Patterns only propose; every file is inspected, and what cannot be read to the end is refused.\n"
          "# Classes: code, synthetic, anonymized, released. Take the leading '#' away where it is true for your project.\n\n"
-         "# [[data]]\n# name = \"source\"\n# class = \"code\"\n# include = [\"*.py\", \"**/*.py\"" + std::string(scan.requirements.empty() ? "" : ", " + toml_quote(scan.requirements.front())) + "]\n";
+         "# [[data]]\n# name = \"source\"\n# class = \"code\"\n# include = " + quoted_list(source_patterns(scan)) + "\n";
   for (const DataFolder& folder : scan.data) {
     const std::string pattern = folder.path == "." ? "*" + (folder.kinds.empty() ? std::string() : folder.kinds.front()) : folder.path + "/**";
-    out += "\n# " + clean_line(folder.path, 200) + ": " + std::to_string(folder.files) + " files, " + human_bytes(folder.bytes) + " (" + clean_line(join(folder.kinds, " "), 200) + ")\n"
+    out += "\n# " + clean_line(folder.path, 200) + ": " + files_text(folder.files) + ", " + human_bytes(folder.bytes) + " (" + clean_line(join(folder.kinds, " "), 200) + ")\n"
            "# [[data]]\n# name = " + toml_quote(folder.path == "." ? "files" : folder.path) + "\n# include = [" + toml_quote(pattern) + "]\n"
            "# class = \"synthetic\"       # needs: generator, source (none | public | personal), seed, regeneration_sha256\n"
            "# class = \"anonymized\"      # needs: method, assessor, date, reassess_by, quasi_identifiers, k\n"

@@ -21,6 +21,7 @@ struct InitScan {
   std::string name;
   std::vector<std::string> entries; // best guess first
   std::vector<std::string> requirements;
+  std::vector<std::string> settings; // patterns of configuration files that a run may read (conf/*.yaml), for the source data set
   std::vector<DataFolder> data;
   std::uint64_t python_files = 0;
   bool limited = false; // stopped at 200 000 entries

@@ -33,8 +33,10 @@ private:
     out.line("  Python files       " + std::to_string(scan.python_files));
     out.line("  entry points       " + (scan.entries.empty() ? "none found: write [run] command yourself" : clean_line(join(scan.entries, ", "))));
     out.line("  requirement files  " + (scan.requirements.empty() ? "none found" : clean_line(join(scan.requirements, ", "))));
+    if (!scan.settings.empty())
+      out.line("  settings           " + clean_line(join(scan.settings, ", ")));
     for (const DataFolder& folder : scan.data)
-      out.line("  data               " + clean_line(folder.path) + ": " + std::to_string(folder.files) + " files, " + human_bytes(folder.bytes) + " (" + clean_line(join(folder.kinds, " ")) + ")");
+      out.line("  data               " + clean_line(folder.path) + ": " + std::to_string(folder.files) + (folder.files == 1 ? " file, " : " files, ") + human_bytes(folder.bytes) + " (" + clean_line(join(folder.kinds, " ")) + ")");
     if (scan.limited)
       out.warn("the project is large: only the first 200 000 entries were looked at");
     out.line();
@@ -42,7 +44,7 @@ private:
     nlohmann::json data = nlohmann::json::array();
     for (const DataFolder& folder : scan.data)
       data.push_back({{"path", folder.path}, {"files", folder.files}, {"size_bytes", folder.bytes}, {"kinds", folder.kinds}});
-    out.json({{"file", k_project_file_name}, {"name", scan.name}, {"entries", scan.entries}, {"requirements", scan.requirements}, {"data", data}, {"python_files", scan.python_files}});
+    out.json({{"file", k_project_file_name}, {"name", scan.name}, {"entries", scan.entries}, {"requirements", scan.requirements}, {"settings", scan.settings}, {"data", data}, {"python_files", scan.python_files}});
   }
 
   std::string m_project = ".";

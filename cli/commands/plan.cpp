@@ -8,6 +8,8 @@
 
 namespace remotemac::cli {
 namespace {
+constexpr const char* k_no_host = "(none yet)";
+
 class PlanCommand final : public Command {
 public:
   void declare(CLI::App& app) override {
@@ -21,7 +23,7 @@ public:
     RM_ASSIGN(const std::filesystem::path root, find_project_root(m_project));
     RM_ASSIGN(const ProjectFile project, read_project_file(root));
     RM_ASSIGN(const HostStore store, HostStore::load(context.paths, context.config));
-    RM_ASSIGN(const HostRecord host, choose_host(context, store, m_host));
+    RM_ASSIGN(const HostRecord host, host_to_judge_for(context, store));
     RM_ASSIGN(const policies::Judgement judgement, judge_project(context, project, host, {}));
     const OutgoingVerdict outgoing = judge_outgoing(project);
     show(context.out, judgement, outgoing, host);
@@ -33,6 +35,15 @@ public:
   }
 
 private:
+  // A plan is made before there is any host: then for one of which nothing is recorded, so that what asks for a contract or a region is refused.
+  Result<HostRecord> host_to_judge_for(Context& context, const HostStore& store) const {
+    if (!m_host.empty() || store.hosts().size() > 1 || !context.config.text("host.default").empty())
+      return choose_host(context, store, m_host);
+    HostRecord unknown;
+    unknown.name = k_no_host;
+    return unknown;
+  }
+
   void show(Output& out, const policies::Judgement& judgement, const OutgoingVerdict& outgoing, const HostRecord& host) const {
     using policies::FileVerdict;
     const auto section = [&](FileVerdict verdict, const char* title, Tone tone, std::size_t limit) {
@@ -61,7 +72,7 @@ private:
     section(FileVerdict::approved, "Would leave", Tone::good, m_all ? std::size_t(-1) : 30);
     out.line();
     const auto& totals = judgement.totals;
-    out.line("For host " + host.name + ": " + std::to_string(totals.approved) + " files (" + human_bytes(totals.approved_bytes) + ") would leave, " + std::to_string(totals.refused) + " are refused, " + std::to_string(totals.excluded) + " excluded, " +
+    out.line("For " + (host.name == k_no_host ? "a host of which nothing is recorded (none is known yet)" : "host " + host.name) + ": " + std::to_string(totals.approved) + " files (" + human_bytes(totals.approved_bytes) + ") would leave, " + std::to_string(totals.refused) + " are refused, " + std::to_string(totals.excluded) + " excluded, " +
              std::to_string(totals.not_proposed) + " not declared. Nothing was sent.");
     if (!outgoing.allowed)
       out.line("A run stops before connecting as long as its command or environment is refused: take what is named out of [run] in remotemac.toml.");

@@ -106,6 +106,13 @@ class AnyCommandTest(unittest.TestCase):
             self.assertEqual(error["code"], "usage")
             self.assertTrue(error["hint"], words)
 
+    def test_a_plan_needs_no_host_and_says_for_whom_it_is(self):
+        project = self.desk.project("no-host-yet")
+        done = self.desk.run("plan", cwd=project)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("For a host of which nothing is recorded", done.stdout)
+        self.assertEqual(self.desk.run("run", cwd=project).returncode, 127)
+
     def test_a_wrong_command_of_a_group_gets_the_nearest_one(self):
         done = self.desk.run("host", "ad")
         self.assertIn("did you mean 'host add'?", done.stderr)
