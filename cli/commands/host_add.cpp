@@ -102,10 +102,13 @@ private:
       kept_values[std::string(fact.name)] = m_host.*fact.member;
       out.line("  kept: " + std::string(fact.name) + " " + clean_line(m_host.*fact.member));
     }
+    std::vector<std::string> missing;
     for (const auto& [label, value] : {std::pair("region", m_host.region), std::pair("operator", m_host.operator_name), std::pair("contract", m_host.contract_id)}) {
       if (value.empty())
-        out.line(out.paint("  not recorded: ", Tone::warning) + label + std::string(" (anonymized data will be refused for it, and so will what a rule asks for; give it with host add --replace)"));
+        missing.emplace_back(label);
     }
+    if (!missing.empty())
+      out.line(out.paint("  not recorded: ", Tone::warning) + join(missing, ", ") + " (anonymized data will be refused for it, and so will what a rule asks for; give it with host add --replace)");
     if (m_old && m_old->destination != m_host.destination)
       out.warn("the host was " + clean_line(m_old->destination) + " before; if that is another machine, what was installed and sent there is still there");
     out.json({{"host", m_host.name}, {"fingerprint", m_host.fingerprints.front()}, {"install_dir", m_host.install_dir}, {"state_dir", m_host.state_dir}, {"kept", kept_values}, {"facts", m_facts}});
