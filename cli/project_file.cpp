@@ -1,18 +1,12 @@
 #include "cli/project_file.h"
 
-#include "common/toml_file.h"
 #include "common/file_system.h"
+#include "common/key_doc.h"
 #include "common/text.h"
+#include "common/toml_file.h"
 
 namespace remotemac::cli {
 namespace {
-struct KeyDoc {
-  const char* table;
-  const char* key;
-  const char* value;
-  const char* meaning;
-};
-
 // The documentation of every key below; a test compares it with what the reader knows.
 constexpr KeyDoc k_keys[] = {
     {"[project]", "name", "text", "name of the project in jobs, reports and the audit log"},
@@ -133,11 +127,6 @@ Result<ProjectFile> read_project_file(const std::filesystem::path& root) {
   return out;
 }
 
-std::string project_file_reference() {
-  std::string out = "| table | key | value | meaning |\n|---|---|---|---|\n";
-  for (const KeyDoc& doc : k_keys)
-    out += "| `" + std::string(doc.table) + "` | `" + doc.key + "` | " + doc.value + " | " + doc.meaning + " |\n";
-  return out;
-}
+std::string project_file_reference() { return key_table(k_keys); }
 
 } // namespace remotemac::cli

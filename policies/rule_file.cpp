@@ -1,5 +1,6 @@
 #include "policies/rule_file.h"
 
+#include "common/key_doc.h"
 #include "common/text.h"
 #include "common/toml_file.h"
 
@@ -7,13 +8,6 @@
 
 namespace remotemac::policies {
 namespace {
-struct KeyDoc {
-  const char* table;
-  const char* key;
-  const char* value;
-  const char* meaning;
-};
-
 // The documentation of every key that the readers below know; docs/policy_reference.md is made from it.
 constexpr KeyDoc k_keys[] = {
     {"[[data]]", "name", "text", "name of the data set in decisions, reports and the audit log"},
@@ -210,11 +204,6 @@ Result<ProjectPolicy> parse_project_policy(const std::string& text, const std::s
   return out;
 }
 
-std::string policy_reference() {
-  std::string out = "| table | key | value | meaning |\n|---|---|---|---|\n";
-  for (const KeyDoc& doc : k_keys)
-    out += "| `" + std::string(doc.table) + "` | `" + doc.key + "` | " + doc.value + " | " + doc.meaning + " |\n";
-  return out;
-}
+std::string policy_reference() { return key_table(k_keys); }
 
 } // namespace remotemac::policies
