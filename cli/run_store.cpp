@@ -36,9 +36,9 @@ Result<RunInfo> RunStore::create(RunKind kind, const std::string& host, const st
   info.host = host;
   info.created = created;
   info.state = "preparing";
-  // 2026-12-01T01:02:03.456Z -> 20261201-010203-<random>: sorts by time, unique without a lock.
+  // 2026-12-01T01:02:03.456Z -> 20261201-010203456-<random>: sorts by time, unique without a lock.
   std::string stamp;
-  for (const char c : created.substr(0, 19)) {
+  for (const char c : created.substr(0, 23)) {
     if (c == 'T')
       stamp += '-';
     else if (c >= '0' && c <= '9')

@@ -45,6 +45,17 @@ TEST_F(RunStoreTest, RunsAreListedNewestFirstAndIgnoredByGit) {
   EXPECT_TRUE(m_disk.exists(m_folder / ".remotemac" / ".gitignore"));
 }
 
+TEST_F(RunStoreTest, TwoRunsWithinASecondAreInOrderToo) {
+  auto store = RunStore::open(m_folder);
+  ASSERT_TRUE(store);
+  for (int i = 0; i < 20; ++i) // their random ends would put them in order one time in 20!
+    ASSERT_TRUE(store->create(RunKind::run, "mini" + std::to_string(i), "2026-12-01T01:02:03.4" + std::to_string(10 + i) + "Z"));
+  const auto runs = store->list(RunKind::run);
+  ASSERT_EQ(runs.size(), 20u);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(runs[static_cast<std::size_t>(i)].host, "mini" + std::to_string(19 - i));
+}
+
 TEST_F(RunStoreTest, AStrangersIdIsRefused) {
   auto store = RunStore::open(m_folder);
   ASSERT_TRUE(store);
