@@ -5,6 +5,7 @@
 #include "tests/unit/sync/client_fixture.h"
 
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 namespace remotemac::sync {
@@ -25,15 +26,24 @@ public:
           side.ready(k_nonce);
           side.result(side.next_request(), {{"daemon_version", "0.1.0"}, {"protocol", 1}, {"features", features}});
           const json request = side.next_request();
-          m_key = json_text(json_at(json_at(request, "params"), "spec"), "submit_key");
+          set_key(json_text(json_at(json_at(request, "params"), "spec"), "submit_key"));
           on_submit(side, request);
         }),
         m_client(std::move(open_client(m_server).value())) {}
   [[nodiscard]] RemoteClient& client() { return *m_client; }
   // Look when the client has its answer, or its error.
-  [[nodiscard]] const std::string& key() const { return m_key; }
+  [[nodiscard]] std::string key() const {
+    const std::lock_guard lock(m_mutex);
+    return m_key;
+  }
 
 private:
+  void set_key(std::string key) {
+    const std::lock_guard lock(m_mutex);
+    m_key = std::move(key);
+  }
+
+  mutable std::mutex m_mutex; // the server's thread writes, the test reads
   std::string m_key;
   ScriptedServer m_server;
   std::unique_ptr<RemoteClient> m_client; // goes first
