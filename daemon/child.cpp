@@ -45,7 +45,7 @@ Prepared prepare(const std::vector<std::string>& argv, const std::map<std::strin
   Prepared out;
   out.texts = argv;
   for (const auto& [name, value] : environment)
-    out.texts.push_back(name + "=" + value);
+    out.texts.emplace_back(name).append("=").append(value);
   for (std::size_t i = 0; i < out.texts.size(); ++i)
     (i < argv.size() ? out.argv : out.environment).push_back(out.texts[i].data());
   out.argv.push_back(nullptr);

@@ -9,7 +9,7 @@ constexpr const char* k_file = "host.toml";
 bool usable(const std::string& path) { return path.empty() || path.front() == '/'; }
 
 std::string path_of(TomlReader& reader, const TomlValue& table, const char* key) {
-  const std::string path = reader.text(key).value_or("");
+  std::string path = reader.text(key).value_or("");
   if (!usable(path))
     reader.complain(*table.find(key), std::string("'") + key + "' must be an absolute path in quotes");
   return path;

@@ -4,6 +4,7 @@
 #include "common/text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -29,7 +30,11 @@ bool runnable(const std::string& path) { return ::access(path.c_str(), X_OK) == 
 
 bool too_old(const std::string& version) {
   const std::vector<std::string> parts = split(version, '.');
-  return parts.size() < 2 || parts[0] != "3" || parts[1].size() > 3 || std::atoi(parts[1].c_str()) < 8;
+  if (parts.size() < 2 || parts[0] != "3")
+    return true;
+  int minor = 0;
+  const auto [end, error] = std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), minor);
+  return error != std::errc() || end != parts[1].data() + parts[1].size() || minor < 8;
 }
 
 Error unusable(const std::string& interpreter, const std::string& why) {
